@@ -1,0 +1,81 @@
+// Settings of one protocol endpoint. Values, copied at construction; every default says where it comes from.
+#pragma once
+
+#include <cstdint>
+
+#include "base/address.h"
+#include "base/units.h"
+
+namespace homa::protocol {
+
+class SharedBudget;
+
+enum class Carrier : std::uint8_t {
+  datagram,  ///< our frames over UDP: associations, acknowledgments, loss recovery
+  native,    ///< Linux Homa packets; no loss recovery yet, for networks that lose nothing (the simulator)
+};
+
+struct Config {
+  Carrier carrier = Carrier::datagram;
+
+  /// Names this process's life; peers tell a restart from a forgotten association by it. Random, never 0.
+  std::uint64_t incarnation = 0;
+  /// Index of this shard and how many share the port; the shard becomes the highest byte of every id that we choose.
+  std::uint8_t shard = 0;
+  /// Takes requests and one-way messages. A pure client answers HELLO with silence.
+  bool accepts = true;
+
+  // --- what we take from peers -------------------------------------------------------------------------------
+  std::uint64_t max_message_length = std::uint64_t{1} << 30;
+  /// Requests in progress that one client association may have here.
+  std::uint16_t slots = 1024;
+  /// Unscheduled bytes per message that we take without a grant; what we send unscheduled is the peer's number.
+  std::uint32_t unscheduled_bytes = 64 * 1024;
+  /// Memory for messages arriving or not yet taken by the application. At least one message of maximum length fits.
+  std::uint64_t receive_memory = (std::uint64_t{1} << 30) + (std::uint64_t{256} << 20);
+  /// Memory that all shards share instead of receive_memory; may be null.
+  SharedBudget* shared_receive_memory = nullptr;
+  std::uint32_t max_associations = 1u << 17;
+  /// Associations whose client has not yet proven its address by echoing our id (architecture: a fixed table).
+  std::uint32_t max_unproven_associations = 1024;
+
+  // --- what we ask of ourselves as a sender ------------------------------------------------------------------
+  /// Calls and one-way messages waiting for a free slot of one peer; beyond it: would_block.
+  std::uint32_t max_waiting_calls = 4096;
+  /// Payload bytes handed over and not yet acknowledged, of all peers together; beyond it: would_block.
+  std::uint64_t send_memory = std::uint64_t{4} << 30;
+
+  // --- packets -----------------------------------------------------------------------------------------------
+  std::uint16_t initial_datagram = 1452;  ///< UDP payload that fits an MTU of 1500 over IPv6 (1500 - 40 - 8)
+  std::uint16_t max_datagram = 8952;      ///< probed for upward (RFC 8899); MTU 9000 over IPv6
+  std::uint16_t min_datagram = 1232;      ///< IPv6 minimum MTU 1280 - 48 (RFC 8200 section 5); always assumed to pass
+  /// Priority levels that the network tells apart (8, 4, 2 or 1).
+  std::uint8_t priority_levels = 8;
+
+  // --- grants (SIGCOMM'18 sections 3.3 to 3.5; Linux 2025 settings) -------------------------------------------
+  std::uint8_t overcommitment = 8;
+  /// Upper bound of bytes granted and not received, all messages together; RTTbytes may ask for less.
+  std::uint64_t max_incoming = 1024 * 1024;
+  /// Bytes granted and not received, all shards together; may be null.
+  SharedBudget* shared_incoming = nullptr;
+  /// Part of grants, and of transmissions, that goes to the oldest message instead of the shortest.
+  double oldest_share = 0.05;
+  /// Rate of the host's links when it is known; zero: measure.
+  Rate downlink;
+  Rate uplink;
+  /// Backlog that we leave in the NIC or queueing discipline, as time at the uplink's rate (ATC'21 section 5).
+  Duration nic_budget = 10us;
+
+  // --- times -------------------------------------------------------------------------------------------------
+  Duration initial_probe_timeout = 2ms;
+  Duration max_ack_delay = 1ms;       ///< a complete message's acknowledgment may wait so long for company
+  Duration ping_interval = 500ms;     ///< silence of a peer that we wait for, before we ask whether it lives
+  Duration peer_timeout = 5s;         ///< silence despite probes, after which the peer counts as dead
+  Duration idle_timeout = 30s;        ///< T of the architecture: an idle association may be forgotten after it
+  Duration mtu_probe_interval = 600s; ///< RFC 8899 PMTU_RAISE_TIMER
+
+  /// Test builds only: bit set of planted defects (src/protocol/defects.h). The product ignores it.
+  std::uint32_t defects = 0;
+};
+
+}  // namespace homa::protocol
