@@ -26,7 +26,8 @@ constexpr SendRow kSendErrors[] = {
     {ECONNREFUSED, {SendStatus::unreachable, true}},
     // ICMP host unreachable, no ARP or neighbour answer, or an `unreachable` route.
     {EHOSTUNREACH, {SendStatus::unreachable, true}},
-    // No route; or ICMP network unreachable; or IPv4 from a socket that is IPv6 only.
+    // No route; or ICMP network unreachable; or IPv4 from a socket that is IPv6 only; or over IPv4 a chosen source
+    // address that is not (or no longer) of this host.
     {ENETUNREACH, {SendStatus::unreachable, true}},
     // ICMP: host unknown, source isolated.
     {EHOSTDOWN, {SendStatus::unreachable, true}},
@@ -43,7 +44,7 @@ constexpr SendRow kSendErrors[] = {
     {ENXIO, {SendStatus::unreachable, false}},
     // A rule of the local packet filter (nftables, iptables, cgroup BPF) drops it on output.
     {EPERM, {SendStatus::not_permitted, false}},
-    // The chosen source address is not (or no longer) of this host; port 0; scope of an unknown interface.
+    // Over IPv6 a chosen source address that is not (or no longer) of this host.
     {EINVAL, {SendStatus::bad_address, false}},
     {EADDRNOTAVAIL, {SendStatus::bad_address, false}},
     // A family that this socket does not speak.
