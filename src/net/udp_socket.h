@@ -84,6 +84,8 @@ class UdpSocket {
   const Capabilities& capabilities() const { return capabilities_; }
   const BufferSizes& buffer_sizes() const { return capabilities_.buffers; }
   const UdpCounters& counters() const { return counters_; }
+  /// errno that switched GSO off for this socket, or 0.
+  int gso_error() const { return gso_error_; }
   /// errno of the last fatal receive.
   int last_error() const { return last_error_; }
 
@@ -125,6 +127,7 @@ class UdpSocket {
   int fd_ = -1;
   bool ipv6_ = false;
   int last_error_ = 0;
+  int gso_error_ = 0;
   std::uint32_t last_drop_total_ = 0;
   Address local_;
   Capabilities capabilities_;
