@@ -1,4 +1,6 @@
 # What a consumer gets: the target homa::homa, by add_subdirectory() or by find_package(homa). Nothing of tests or tools.
+# src/api declares the target `homa`: rooms and homa_options linked PRIVATE, so that src/ stays out of a consumer's include
+# path, and PUBLIC only $<BUILD_INTERFACE:.../include> and C++20.
 
 if(NOT TARGET homa)
   return()
