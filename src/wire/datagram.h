@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/bytes.h"
+#include "wire/decode_error.h"
 #include "wire/packet.h"
 
 namespace homa::wire {
@@ -50,18 +51,6 @@ struct FrameHeader {
   AssociationId destination;
   std::uint32_t packet_number = 0;  ///< low 32 bits of 64
 };
-
-enum class DecodeError : std::uint8_t {
-  none,
-  truncated,       ///< shorter than its own lengths say
-  trailing_bytes,  ///< longer than its own lengths say
-  unknown_form,    ///< not a frame of ours, or of a version not spoken
-  unknown_type,    ///< a packet type not known
-  reserved_bits,   ///< bits that must be 0 are not
-  bad_value,       ///< a field outside its range (offset + length beyond the message, no ranges, ...)
-  too_many_packets,
-};
-const char* to_string(DecodeError error);
 
 /// A decoded frame. Large; keep one and reuse it.
 struct Frame {
