@@ -26,8 +26,7 @@ struct Command {
   std::uint64_t generation = 0;
   protocol::RequestId request;
   Operation* operation = nullptr;
-  /// Kind::run: gets null instead of the shard when the shard has ended.
-  std::unique_ptr<UniqueFunction<void(Shard*)>> function;
+  std::unique_ptr<UniqueFunction<void(Shard&)>> function;  ///< Kind::run
 };
 
 }  // namespace homa::runtime

@@ -48,12 +48,14 @@ bool ShardLink::prepare_sleep() {
   sleeping_.store(true, std::memory_order_seq_cst);
   const bool returned = returns_wanted_.load(std::memory_order_relaxed) && messages.has_returned();
   if (!has_commands_.load(std::memory_order_seq_cst) && !returned) return true;
-  end_sleep();
+  end_sleep(false);
   return false;
 }
 
-void ShardLink::end_sleep() {
-  if (!sleeping_.exchange(false, std::memory_order_seq_cst)) wakeup_.clear();  // somebody woke us
+// A signal that comes between the look and here is not lost: it makes the next sleep short, and is cleared then.
+void ShardLink::end_sleep(bool signalled) {
+  sleeping_.store(false, std::memory_order_seq_cst);
+  if (signalled) wakeup_.clear();
 }
 
 void ShardLink::wake() {

@@ -43,10 +43,12 @@ class ShardLink {
   // --- sleeping ------------------------------------------------------------------------------------------------
   /// Shard: to be called before sleeping; false when there is work. After true, wake() makes wakeup_fd() readable.
   bool prepare_sleep();
-  /// Shard: after sleeping.
-  void end_sleep();
+  /// Shard: after sleeping; `signalled` when wakeup_fd() was seen readable.
+  void end_sleep(bool signalled);
   /// Makes a sleeping shard look again.
   void wake();
+  /// Makes wakeup_fd() readable, whoever sleeps.
+  void signal_self() { wakeup_.signal(); }
   int wakeup_fd() const { return wakeup_.fd(); }
 
   // --- messages ------------------------------------------------------------------------------------------------
