@@ -17,7 +17,9 @@ Operation* operation_of(std::uint64_t cookie) {
   return reinterpret_cast<Operation*>(static_cast<std::uintptr_t>(cookie));
 }
 
-std::uint64_t cookie_of(const Operation& operation) { return reinterpret_cast<std::uintptr_t>(&operation); }
+std::uint64_t cookie_of(const Operation& operation) {
+  return reinterpret_cast<std::uintptr_t>(&operation);
+}
 
 }  // namespace
 

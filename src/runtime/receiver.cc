@@ -20,7 +20,9 @@ bool names_association(ByteView frame) {
   return id != 0;
 }
 
-Ecn ecn_of(std::uint8_t tos) { return static_cast<Ecn>(tos & 3); }
+Ecn ecn_of(std::uint8_t tos) {
+  return static_cast<Ecn>(tos & 3);
+}
 
 }  // namespace
 
@@ -63,7 +65,9 @@ void Receiver::take(const net::Received& received, Time now) {
   }
 }
 
-void Receiver::inject(const protocol::Datagram& datagram, Time now) { endpoint_.receive(datagram, *arrival_, now); }
+void Receiver::inject(const protocol::Datagram& datagram, Time now) {
+  endpoint_.receive(datagram, *arrival_, now);
+}
 
 // Rare: the kernel steers each datagram by the same bytes, but coalesces before it steers.
 bool Receiver::hand_over(const protocol::Datagram& datagram) {

@@ -18,7 +18,9 @@ Shard::Shard(net::UdpSocket socket, ShardLink& link, const ShardSettings& settin
       idle_(link, socket_.fd(), settings.wait, settings.spin),
       now_(net::now()) {}
 
-Shard::~Shard() { finish(); }
+Shard::~Shard() {
+  finish();
+}
 
 bool Shard::turn() {
   const ShardLink::Turn turn(link_, *this);

@@ -37,8 +37,7 @@ void fit_to_receive_buffer(protocol::Config& config, const net::UdpSocket& socke
   const std::size_t fits = net::payload_capacity(socket.buffer_sizes().receive.effective, config.initial_datagram);
   config.max_incoming = std::clamp<std::uint64_t>(fits / 2, 64 * 1024, config.max_incoming);
   const std::uint64_t unscheduled = std::max<std::uint64_t>(fits / 4, 16 * 1024);
-  config.unscheduled_bytes =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(config.unscheduled_bytes, unscheduled));
+  config.unscheduled_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(config.unscheduled_bytes, unscheduled));
 }
 
 /// Signals are the application's: our threads take none. Precise timers instead of the default slack of 50 us.

@@ -4,7 +4,9 @@
 
 namespace homa {
 
-void Message::give_back() { std::exchange(owner_, nullptr)->give_back(data_); }
+void Message::give_back() {
+  std::exchange(owner_, nullptr)->give_back(data_);
+}
 
 namespace runtime {
 namespace {
@@ -76,7 +78,9 @@ void ShardLink::give_back(std::byte* data) {
   drop_reference();
 }
 
-Shard* ShardLink::shard_in_turn() const { return link_in_turn == this ? shard_in_turn_here : nullptr; }
+Shard* ShardLink::shard_in_turn() const {
+  return link_in_turn == this ? shard_in_turn_here : nullptr;
+}
 
 ShardLink::Turn::Turn(const ShardLink& link, Shard& shard)
     : previous_link_(std::exchange(link_in_turn, &link)), previous_shard_(std::exchange(shard_in_turn_here, &shard)) {}

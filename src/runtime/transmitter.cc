@@ -31,8 +31,8 @@ bool Transmitter::pump(Time now) {
       add_to_batch(*train_);
       continue;
     }
-    kept_ = {0, protocol::flatten(*train_, flat_.get()), train_->segment_size(), train_->to, train_->from,
-             tos_of(*train_)};
+    kept_ = {
+        0, protocol::flatten(*train_, flat_.get()), train_->segment_size(), train_->to, train_->from, tos_of(*train_)};
     if (!flush_batch(now) || !send_kept(now, true)) break;
   }
   flush_batch(now);
