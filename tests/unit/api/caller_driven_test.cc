@@ -26,7 +26,7 @@ TEST(CallerDriven, ABlockingCallDrivesItself) {
   Server server = start_server(server_options(), echo);
   for (const WaitMode wait : {WaitMode::block, WaitMode::adaptive, WaitMode::busy_poll}) {
     Client client = open_client(driven_client(wait));
-    for (const std::size_t size : {0, 10, 5000, 1'000'000}) {
+    for (const std::size_t size : {0u, 10u, 5000u, 1'000'000u}) {
       const std::vector<std::byte> request = pattern(size);
       const Result<Message> response = client.call(server.address(), request, CallOptions::within(kPatience));
       ASSERT_TRUE(response) << response.error().message();
