@@ -95,7 +95,7 @@ void GrantScheduler::forget_incoming(InMessage& message) {
 
 std::uint64_t GrantScheduler::next_step(const InMessage& message, const GrantSettings& settings,
                                         std::uint64_t allowance) const {
-  const std::uint64_t target = std::min(message.length, message.received_bytes + settings.window);
+  const std::uint64_t target = std::min(message.length, message.received_bytes + message.window);
   if (target <= message.authorised) return 0;
   std::uint64_t room = settings.max_incoming > total_incoming_ ? settings.max_incoming - total_incoming_ : 0;
   if (shared_ != nullptr) room = std::min(room, shared_->room());

@@ -43,8 +43,10 @@ struct OutMessage {
   Priority scheduled_priority{};
   bool active = false;            ///< has been given to the send queue and is not complete
   bool announce = false;          ///< a packet without payload must go: length 0, or nothing unscheduled
+  bool announced = false;         ///< ... and went before
   bool announce_acknowledged = false;
   bool hold = false;              ///< the receiver asked us to wait for a grant
+  bool taken = false;             ///< the receiver has memory for it (acknowledged or granted something)
   bool released = false;          ///< the payload was given back
   std::uint32_t piece = 0;        ///< cursor into the payload: piece that holds ...
   std::uint64_t piece_begin = 0;  ///< ... this offset
@@ -64,6 +66,7 @@ struct InMessage {
   std::uint64_t authorised = 0;      ///< the sender may send all below: its `incoming`, or what we granted
   std::uint64_t age = 0;
   std::uint64_t deadline_key = 0;      ///< orders by deadline instead of bytes left when not 0
+  std::uint64_t window = 0;            ///< bytes that may be authorised and not received: RTTbytes of its path
   std::uint64_t counted_incoming = 0;  ///< part of the total of incoming bytes that is this message's
   Time last_arrival{};
   TimerNode stall_timer;               ///< runs while counted_incoming > 0; fires early and is set anew
@@ -75,6 +78,7 @@ struct InMessage {
   bool first_seen = false;   ///< the packet that carries class and flags arrived
   bool held = false;
   bool complete = false;
+  bool grant_sent = false;     ///< `authorised` is our own word
   bool grant_pending = false;  ///< a GRANT is to be sent
   bool stalled = false;        ///< silent though granted: waits at the back
   bool active = false;         ///< among the messages granted at once
