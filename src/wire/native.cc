@@ -276,8 +276,10 @@ DecodeError decode_native(ByteView ip_payload, NativeHeader& header, Packet& pac
   header.from_server = (load64(in + 20) & 1) != 0;
   header.offset_place = OffsetPlace::both;
   header.train_offset = 0;
-  if (header.source_port == 0 || header.destination_port == 0) return DecodeError::bad_value;
-  switch (Type{load8(in + 11)}) {
+  const Type type{load8(in + 11)};
+  // FREEZE speaks to the host, not to a socket.
+  if (header.source_port == 0 || (header.destination_port == 0 && type != Type::freeze)) return DecodeError::bad_value;
+  switch (type) {
     case Type::data:
       return decode_data(ip_payload, header, packet.emplace<DataPacket>());
     case Type::grant:
