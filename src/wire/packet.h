@@ -110,7 +110,7 @@ struct NoAssociationPacket {
 };
 
 struct ClosePacket {
-  std::uint16_t code = 0;
+  std::uint16_t code = 0;  ///< a CloseCode, or one not known yet
   std::uint64_t incarnation = 0;
 };
 
@@ -143,6 +143,15 @@ enum class AbortCode : std::uint16_t {
   discarded = 6,       ///< acknowledged data was thrown away
   protocol = 7,        ///< the peer contradicted itself
   shutting_down = 8,
+};
+
+/// Why an association ended, as said on the wire (docs/wire.md section 5).
+enum class CloseCode : std::uint16_t {
+  shutting_down = 1,
+  idle = 2,      ///< forgotten after silence, with nothing running
+  replaced = 3,  ///< a newer association of the same two took over
+  protocol = 4,  ///< the peer contradicted itself
+  version = 5,   ///< none in common
 };
 
 struct AbortPacket {
