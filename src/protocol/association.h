@@ -69,7 +69,7 @@ struct Association {
 
   std::array<std::unique_ptr<Lane>, kPriorityLevels> lanes;
   PathMtu mtu;
-  Duration best_rtt{0};      ///< smallest minimum of any lane
+  Duration best_rtt{0};  ///< smallest minimum of any lane
   Time last_heard{};
   Time first_unanswered = kNever;
   Time first_hint = kNever;
@@ -77,7 +77,7 @@ struct Association {
 
   std::array<std::uint32_t, kPriorityLevels> cutoffs{};  ///< of the peer, for what we send to it
   std::uint16_t cutoff_version = 0;
-  std::uint16_t cutoffs_told = 0;  ///< version of ours that the peer was told
+  std::uint16_t cutoffs_told = 0;       ///< version of ours that the peer was told
   std::uint64_t unproven_received = 0;  ///< bytes from an address not yet proven
   std::uint64_t unproven_sent = 0;
   std::uint32_t unproven_datagrams_received = 0;
@@ -87,14 +87,14 @@ struct Association {
   std::vector<std::uint16_t> free_slots;  ///< client: used before, free now; last in first out keeps the table small
   RpcQueue waiting;                       ///< client: calls without a slot
   AssociationRpcs rpcs;
-  GrantQueue grants;                      ///< RPCs with a GRANT to send
+  GrantQueue grants;  ///< RPCs with a GRANT to send
   Ring<ControlItem> control;
   Host* host = nullptr;
 
   ListHook<Association> blocked_hook;  ///< a start met would_block: `writable` is owed
   ListHook<Association> all_hook;
   ListHook<Association> control_hook;
-  ListHook<Association> idle_hook;      ///< nothing in it: may be forgotten, oldest first
+  ListHook<Association> idle_hook;  ///< nothing in it: may be forgotten, oldest first
   ListHook<Association> unproven_hook;
 
   Lane& lane(Priority priority) {

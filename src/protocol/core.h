@@ -45,6 +45,12 @@ inline constexpr Duration kHintSilence = 100ms;
 inline constexpr Duration kShortestStall = 500us;
 inline constexpr Duration kHeldRetry = 10ms;
 
+/// Bits 48..55 of an id name the shard of the peer (docs/wire.md section 2); they steer, they do not identify.
+inline constexpr int kPeerShardShift = 48;
+constexpr std::uint64_t without_peer_shard(std::uint64_t id) {
+  return id & ~(std::uint64_t{0xff} << kPeerShardShift);
+}
+
 class Endpoint::Core {
  public:
   Core(const Config& config, std::uint64_t seed, BufferSource& buffers);
@@ -76,12 +82,12 @@ class Endpoint::Core {
   struct LocalIdTraits {
     using Key = std::uint64_t;
     static std::uint64_t hash(Key key, std::uint64_t secret) { return mix64(key ^ secret); }
-    static Key key(const Association& a) { return a.local_id.value; }
+    static Key key(const Association& a) { return without_peer_shard(a.local_id.value); }
   };
   struct RemoteIdTraits {
     using Key = RemoteName;
     static std::uint64_t hash(const Key& key, std::uint64_t secret) { return homa::hash(key.address, secret ^ key.id); }
-    static Key key(const Association& a) { return {a.remote_id.value, a.remote}; }
+    static Key key(const Association& a) { return {without_peer_shard(a.remote_id.value), a.remote}; }
   };
   struct AddressTraits {
     using Key = Address;
@@ -229,7 +235,7 @@ class Endpoint::Core {
   Slab<Host> hosts_;
   HashIndex<Association, LocalIdTraits> by_local_id_;
   HashIndex<Association, RemoteIdTraits> by_remote_id_;  // once the remote id is known
-  HashIndex<Association, AddressTraits> clients_;         // client associations by server
+  HashIndex<Association, AddressTraits> clients_;        // client associations by server
   HashIndex<Host, HostTraits> hosts_by_address_;
   std::vector<Content> contents_;  // further contents of packed frames; free ones linked through `next`
   std::uint32_t free_content_ = Content::kEnd;

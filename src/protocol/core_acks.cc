@@ -42,7 +42,9 @@ void Endpoint::Core::on_ack(Association& association, const wire::AckPacket& ack
   ++counters.acks_received;
   Lane* lane = association.find_lane(Priority{ack.lane});
   const std::uint64_t largest =
-      lane == nullptr ? 0 : wire::expand_packet_number(ack.largest, std::max(lane->largest_acknowledged, lane->first_sent()));
+      lane == nullptr
+          ? 0
+          : wire::expand_packet_number(ack.largest, std::max(lane->largest_acknowledged, lane->first_sent()));
   if (lane == nullptr || largest == 0 || largest >= lane->next_number) {
     ++counters.acks_rejected;
     return;

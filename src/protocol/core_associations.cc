@@ -9,7 +9,7 @@ wire::AssociationId Endpoint::Core::fresh_id(std::uint8_t peer_shard) {
   for (;;) {
     const std::uint64_t random = rng_.next() & 0x0000ffffffffffffULL;
     const wire::AssociationId id{(std::uint64_t{config.shard} << 56) | (std::uint64_t{peer_shard} << 48) | random};
-    if (random != 0 && by_local_id_.find(id.value) == nullptr) return id;
+    if (random != 0 && by_local_id_.find(without_peer_shard(id.value)) == nullptr) return id;
   }
 }
 
@@ -83,7 +83,7 @@ Association* Endpoint::Core::accept_hello(const Datagram& datagram, const wire::
     ++counters.hellos_refused;
     return nullptr;
   }
-  if (Association* known = by_remote_id_.find({hello.source.value, datagram.from})) {
+  if (Association* known = by_remote_id_.find({without_peer_shard(hello.source.value), datagram.from})) {
     if (known->is_client || known->remote_incarnation != hello.incarnation) {
       ++counters.hellos_refused;
       return nullptr;
@@ -110,6 +110,9 @@ Association* Endpoint::Core::accept_hello(const Datagram& datagram, const wire::
 void Endpoint::Core::opened(Association& association, const wire::HelloPacket& hello, Time now) {
   association.open = true;
   association.remote_id = hello.source;
+  // A client cannot know which shard will serve it: the server writes its own into the client's id (byte 5), so that a
+  // NO_ASSOCIATION that names this id comes back to the right shard. The client ignores that byte.
+  if (!association.is_client) association.remote_id.value |= std::uint64_t{config.shard} << kPeerShardShift;
   association.remote_incarnation = hello.incarnation;
   association.limits.max_message_length = hello.max_message_length;
   association.limits.unscheduled_bytes = hello.unscheduled_bytes;
@@ -284,8 +287,8 @@ void Endpoint::Core::refuse_unknown(const Datagram& datagram, const wire::FrameH
   answer.packet_number = header.packet_number;
   wire::encode_frame_header(answer, wire::kNoAssociationSize, frame.bytes.data());
   const wire::NoAssociationPacket body{header.packet_number, config.incarnation};
-  frame.size = static_cast<std::uint8_t>(
-      wire::kFrameHeaderSize + wire::encode_packet(body, frame.bytes.data() + wire::kFrameHeaderSize));
+  frame.size = static_cast<std::uint8_t>(wire::kFrameHeaderSize +
+                                         wire::encode_packet(body, frame.bytes.data() + wire::kFrameHeaderSize));
   stateless_.push_back(frame);
   ++counters.no_association_sent;
   trace(now, "unknown id %016llx", static_cast<unsigned long long>(header.destination.value));
@@ -304,8 +307,8 @@ void Endpoint::Core::close(Time now) {
       header.destination = association->remote_id;
       wire::encode_frame_header(header, wire::kCloseSize, frame.bytes.data());
       const wire::ClosePacket body{static_cast<std::uint16_t>(wire::AbortCode::shutting_down), config.incarnation};
-      frame.size = static_cast<std::uint8_t>(
-          wire::kFrameHeaderSize + wire::encode_packet(body, frame.bytes.data() + wire::kFrameHeaderSize));
+      frame.size = static_cast<std::uint8_t>(wire::kFrameHeaderSize +
+                                             wire::encode_packet(body, frame.bytes.data() + wire::kFrameHeaderSize));
       stateless_.push_back(frame);
     }
     lose(*association, CallStatus::shut_down, CallStatus::shut_down, Restart::none, now);
@@ -313,8 +316,8 @@ void Endpoint::Core::close(Time now) {
 }
 
 std::size_t Association::memory_bytes() const {
-  std::size_t bytes = slots.capacity() * sizeof(Slot) + free_slots.capacity() * sizeof(std::uint16_t) +
-                      control.memory_bytes();
+  std::size_t bytes =
+      slots.capacity() * sizeof(Slot) + free_slots.capacity() * sizeof(std::uint16_t) + control.memory_bytes();
   for (const auto& lane : lanes) {
     if (lane) bytes += sizeof(Lane) + lane->sent.memory_bytes() + lane->received.memory_bytes();
   }

@@ -40,7 +40,8 @@ void Endpoint::Core::measure_downlink(std::uint64_t bytes, Time now) {
   downlink_bytes_ += bytes;
   const Duration elapsed = now - downlink_since_;
   if (elapsed < kRateInterval) return;
-  if (elapsed < 4 * kRateInterval && grants_.total_incoming() > 0) downlink_.sample(Rate::of(downlink_bytes_, elapsed), now);
+  if (elapsed < 4 * kRateInterval && grants_.total_incoming() > 0)
+    downlink_.sample(Rate::of(downlink_bytes_, elapsed), now);
   downlink_since_ = now;
   downlink_bytes_ = 0;
 }
@@ -75,7 +76,8 @@ void Endpoint::Core::run_grants(Time now) {
   if (granted > 0 && rate.known()) {
     grant_not_before_ = std::max(grant_not_before_, now) + rate.scaled(pace).time_for(granted);
     // The link is fed for this long already; a later round loses nothing.
-    grant_not_before_ -= std::min<Duration>(rate.scaled(pace).time_for(granted), rate.time_for(settings.smallest_step * 8));
+    grant_not_before_ -=
+        std::min<Duration>(rate.scaled(pace).time_for(granted), rate.time_for(settings.smallest_step * 8));
     if (grant_not_before_ > now) grants_wanted_ = grants_.wants_grants();
   }
 }

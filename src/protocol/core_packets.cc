@@ -41,7 +41,7 @@ bool Endpoint::Core::on_packet(Association& association, const wire::Packet& pac
       if (!association.open) opened(association, *hello, now);
       // A second answer with another id is a second association of the server's, made of a late copy of our HELLO.
       // We never use it, and it stays unproven.
-      return association.remote_id == hello->source;
+      return association.remote_id.value == hello->source.value;
     }
     if (association.is_client) return false;
     association.hello_ack_pending = true;

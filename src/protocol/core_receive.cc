@@ -42,7 +42,7 @@ bool Endpoint::Core::place(const Datagram& datagram, Arrival& arrival, Time now)
     std::fill_n(arrival.destination.begin(), frame.packet_count, nullptr);
     return true;
   }
-  Association* association = by_local_id_.find(frame.header.destination.value);
+  Association* association = by_local_id_.find(without_peer_shard(frame.header.destination.value));
   if (association == nullptr) {
     ++counters.datagrams_unknown;
     if (any_wants_acknowledgment(frame)) refuse_unknown(datagram, frame.header, now);
@@ -55,8 +55,7 @@ bool Endpoint::Core::place(const Datagram& datagram, Arrival& arrival, Time now)
   if (sole_packet<wire::ClosePacket>(frame) == nullptr) {
     const Lane* lane = association->find_lane(frame.header.lane);
     if (lane != nullptr && !defect(Defect::duplicate_number_taken) &&
-        lane->received.seen(
-            wire::expand_packet_number(frame.header.packet_number, lane->received.largest() + 1))) {
+        lane->received.seen(wire::expand_packet_number(frame.header.packet_number, lane->received.largest() + 1))) {
       ++counters.datagrams_duplicate;
       return false;
     }
@@ -163,10 +162,9 @@ void Endpoint::Core::note_received(Association& association, Lane& lane, std::ui
 // still unanswered; says by its incarnation whether the process lived on.
 void Endpoint::Core::on_no_association(const Datagram& datagram, const wire::FrameHeader& header,
                                        const wire::NoAssociationPacket& packet, Time now) {
-  Association* association = by_remote_id_.find({header.destination.value, datagram.from});
+  Association* association = by_remote_id_.find({without_peer_shard(header.destination.value), datagram.from});
   const Lane* lane = association == nullptr ? nullptr : association->find_lane(header.lane);
-  if (lane == nullptr || packet.packet_number != header.packet_number ||
-      association->first_unanswered == kNever) {
+  if (lane == nullptr || packet.packet_number != header.packet_number || association->first_unanswered == kNever) {
     ++counters.no_association_rejected;
     return;
   }

@@ -98,7 +98,8 @@ bool Endpoint::Core::transmit_control(Time now, Train& train) {
 
 // One frame of small packets. A PING for another lane needs a frame of that lane.
 bool Endpoint::Core::build_control(Association& association, Time now, Train& train) {
-  constexpr std::size_t kHandshakeReserve = wire::kFrameHeaderSize + wire::kHelloSize + wire::kCutoffsSize + wire::kAckFixedSize;
+  constexpr std::size_t kHandshakeReserve =
+      wire::kFrameHeaderSize + wire::kHelloSize + wire::kCutoffsSize + wire::kAckFixedSize;
   if (!may_send(association, kHandshakeReserve)) return false;
   if (association.mtu_probe_pending != 0) return send_mtu_probe(association, now, train);
   Priority priority = kControlPriority;
@@ -162,7 +163,8 @@ void Endpoint::Core::put_hello(Association& association, FrameBuilder& frame, Ti
     send_queue_.remove(*first);
   }
   Rpc* riding = association.slots.empty() ? nullptr : association.slots[0].rpc;
-  if (riding != nullptr && riding->state == RpcState::active && (riding->out.announce || !riding->out.lost.empty() || riding->out.next == 0)) {
+  if (riding != nullptr && riding->state == RpcState::active &&
+      (riding->out.announce || !riding->out.lost.empty() || riding->out.next == 0)) {
     put_data(*riding, frame, now);
     send_queue_.remove(*riding);
   }
@@ -175,8 +177,8 @@ void Endpoint::Core::put_acks(Association& association, FrameBuilder& frame, Tim
     if (defect(Defect::ack_not_sent) && !frame.eliciting()) continue;
     wire::AckPacket ack;
     ack.lane = wire::lane_byte(lane->priority);
-    ack.delay_ns = static_cast<std::uint32_t>(
-        std::clamp<Duration::rep>((now - lane->largest_arrival).count(), 0, 0xffffffff));
+    ack.delay_ns =
+        static_cast<std::uint32_t>(std::clamp<Duration::rep>((now - lane->largest_arrival).count(), 0, 0xffffffff));
     ack.congestion_experienced = lane->congestion_experienced;
     lane->received.report(ack, 1 + (frame.room() - wire::kAckFixedSize) / wire::kAckRangeSize);
     frame.put(ack);

@@ -67,13 +67,21 @@ Endpoint::~Endpoint() = default;
 StartResult Endpoint::start(const Address& server, const Payload& request, const CallOptions& options, Time now) {
   return core_->start(server, request, options, now);
 }
-bool Endpoint::cancel(CallId call, Time now) { return core_->cancel(call, now); }
+bool Endpoint::cancel(CallId call, Time now) {
+  return core_->cancel(call, now);
+}
 bool Endpoint::reply(RequestId request, const Payload& response, Time now) {
   return core_->reply(request, response, now);
 }
-bool Endpoint::refuse(RequestId request, CallStatus reason, Time now) { return core_->refuse(request, reason, now); }
-void Endpoint::release_message(const Message& message, Time now) { core_->release_message(message, now); }
-void Endpoint::close(Time now) { core_->close(now); }
+bool Endpoint::refuse(RequestId request, CallStatus reason, Time now) {
+  return core_->refuse(request, reason, now);
+}
+void Endpoint::release_message(const Message& message, Time now) {
+  core_->release_message(message, now);
+}
+void Endpoint::close(Time now) {
+  core_->close(now);
+}
 
 bool Endpoint::place(const Datagram& datagram, Arrival& arrival, Time now) {
   return core_->place(datagram, arrival, now);
@@ -91,7 +99,9 @@ void Endpoint::receive(const Datagram& datagram, Arrival& scratch, Time now) {
   core_->commit(datagram, scratch, now);
 }
 
-bool Endpoint::next_transmit(Time now, Train& train) { return core_->next_transmit(now, train); }
+bool Endpoint::next_transmit(Time now, Train& train) {
+  return core_->next_transmit(now, train);
+}
 void Endpoint::transmit_failed(const Train& train, TransmitFailure failure, Time now) {
   core_->transmit_failed(train, failure, now);
 }
@@ -101,44 +111,80 @@ void Endpoint::network_error(const Address& peer, TransmitFailure failure, Time 
 void Endpoint::report_drain(std::uint64_t bytes, Duration duration, Time now) {
   core_->uplink.drained(bytes, duration, now);
 }
-void Endpoint::report_backlog(std::uint64_t bytes, Time now) { core_->uplink.backlog(bytes, now); }
+void Endpoint::report_backlog(std::uint64_t bytes, Time now) {
+  core_->uplink.backlog(bytes, now);
+}
 
-void Endpoint::advance(Time now) { core_->advance(now); }
-Time Endpoint::next_deadline() const { return core_->next_deadline(); }
-bool Endpoint::next_event(Event& event, Time now) { return core_->next_event(event, now); }
+void Endpoint::advance(Time now) {
+  core_->advance(now);
+}
+Time Endpoint::next_deadline() const {
+  return core_->next_deadline();
+}
+bool Endpoint::next_event(Event& event, Time now) {
+  return core_->next_event(event, now);
+}
 
-const Counters& Endpoint::counters() const { return core_->counters; }
-std::uint64_t Endpoint::max_message_length() const { return core_->config.max_message_length; }
-Endpoint::Usage Endpoint::usage() const { return core_->usage(); }
-Duration Endpoint::smoothed_rtt(const Address& peer) const { return core_->smoothed_rtt(peer); }
-void Endpoint::set_trace(TraceSink* sink) { core_->trace_sink = sink; }
+const Counters& Endpoint::counters() const {
+  return core_->counters;
+}
+std::uint64_t Endpoint::max_message_length() const {
+  return core_->config.max_message_length;
+}
+Endpoint::Usage Endpoint::usage() const {
+  return core_->usage();
+}
+Duration Endpoint::smoothed_rtt(const Address& peer) const {
+  return core_->smoothed_rtt(peer);
+}
+void Endpoint::set_trace(TraceSink* sink) {
+  core_->trace_sink = sink;
+}
 
 const char* to_string(CallStatus status) {
   switch (status) {
-    case CallStatus::ok: return "ok";
-    case CallStatus::cancelled: return "cancelled";
-    case CallStatus::deadline_exceeded: return "deadline exceeded";
-    case CallStatus::peer_unreachable: return "peer unreachable";
-    case CallStatus::peer_timeout: return "peer timeout";
-    case CallStatus::outcome_unknown: return "outcome unknown";
-    case CallStatus::refused: return "refused";
-    case CallStatus::no_handler: return "no handler";
-    case CallStatus::too_long: return "too long";
-    case CallStatus::peer_closed: return "peer closed";
-    case CallStatus::protocol_error: return "protocol error";
-    case CallStatus::shut_down: return "shut down";
+    case CallStatus::ok:
+      return "ok";
+    case CallStatus::cancelled:
+      return "cancelled";
+    case CallStatus::deadline_exceeded:
+      return "deadline exceeded";
+    case CallStatus::peer_unreachable:
+      return "peer unreachable";
+    case CallStatus::peer_timeout:
+      return "peer timeout";
+    case CallStatus::outcome_unknown:
+      return "outcome unknown";
+    case CallStatus::refused:
+      return "refused";
+    case CallStatus::no_handler:
+      return "no handler";
+    case CallStatus::too_long:
+      return "too long";
+    case CallStatus::peer_closed:
+      return "peer closed";
+    case CallStatus::protocol_error:
+      return "protocol error";
+    case CallStatus::shut_down:
+      return "shut down";
   }
   return "?";
 }
 
 const char* to_string(StartError error) {
   switch (error) {
-    case StartError::none: return "none";
-    case StartError::would_block: return "would block";
-    case StartError::too_long: return "too long";
-    case StartError::no_address: return "no usable address";
-    case StartError::deadline_passed: return "deadline has passed";
-    case StartError::shut_down: return "shut down";
+    case StartError::none:
+      return "none";
+    case StartError::would_block:
+      return "would block";
+    case StartError::too_long:
+      return "too long";
+    case StartError::no_address:
+      return "no usable address";
+    case StartError::deadline_passed:
+      return "deadline has passed";
+    case StartError::shut_down:
+      return "shut down";
   }
   return "?";
 }

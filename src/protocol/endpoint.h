@@ -116,12 +116,12 @@ class Endpoint {
   struct Usage {
     std::uint64_t associations = 0;
     std::uint64_t unproven_associations = 0;
-    std::uint64_t calls = 0;             ///< started, not yet finished
-    std::uint64_t requests = 0;          ///< arriving, running, or response not yet acknowledged
-    std::uint64_t receive_memory = 0;    ///< bytes of messages held
-    std::uint64_t incoming = 0;          ///< granted and not received
-    std::uint64_t send_memory = 0;       ///< payload bytes referenced
-    std::uint64_t core_memory = 0;       ///< bytes that the core itself allocated
+    std::uint64_t calls = 0;           ///< started, not yet finished
+    std::uint64_t requests = 0;        ///< arriving, running, or response not yet acknowledged
+    std::uint64_t receive_memory = 0;  ///< bytes of messages held
+    std::uint64_t incoming = 0;        ///< granted and not received
+    std::uint64_t send_memory = 0;     ///< payload bytes referenced
+    std::uint64_t core_memory = 0;     ///< bytes that the core itself allocated
   };
   Usage usage() const;
   /// Smoothed round trip on the top lane to `peer`; zero when not known.

@@ -25,8 +25,8 @@ class Endpoint::Core::FrameBuilder {
   }
 
   static bool fits(const Train& train) {
-    return train.segment_count < kMaxTrainSegments && train.header_bytes + kMaxHeaderBlock <= train.header_arena.size() &&
-           train.piece_count < kMaxTrainPieces;
+    return train.segment_count < kMaxTrainSegments &&
+           train.header_bytes + kMaxHeaderBlock <= train.header_arena.size() && train.piece_count < kMaxTrainPieces;
   }
 
   std::size_t size() const { return wire::kFrameHeaderSize + block_size_ + payload_size_; }

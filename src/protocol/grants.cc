@@ -110,8 +110,8 @@ void GrantScheduler::authorise(InMessage& message, std::uint64_t step, Priority 
   count_incoming(message);
 }
 
-// M messages on S levels: M <= S use the M lowest levels, the best message the highest of those; else the S - 1 best get
-// a level each and the rest share the lowest (SIGCOMM'18 section 3.4).
+// M messages on S levels: M <= S use the M lowest levels, the best message the highest of those; else the S - 1 best
+// get a level each and the rest share the lowest (SIGCOMM'18 section 3.4).
 Priority GrantScheduler::level_of_rank(std::size_t rank, std::size_t active, const GrantSettings& settings) {
   const std::size_t levels = std::max<std::size_t>(settings.scheduled_levels, 1);
   const std::size_t top = std::min(active, levels) - 1;
