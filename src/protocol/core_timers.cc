@@ -1,8 +1,8 @@
 // Time: what is due, and when the next thing will be.
 #include <algorithm>
 #include <cstdarg>
-#include <cstdio>
 
+#include "base/text.h"
 #include "protocol/core.h"
 
 namespace homa::protocol {
@@ -139,12 +139,11 @@ void Endpoint::Core::transmit_failed(const Train& train, TransmitFailure failure
 
 void Endpoint::Core::trace(Time now, const char* format, ...) const {
   if (trace_sink == nullptr) return;
-  char text[200];
+  TextBuffer text;
   va_list arguments;
   va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
+  trace_sink->trace(now, text.format(format, arguments));
   va_end(arguments);
-  trace_sink->trace(now, text);
 }
 
 }  // namespace homa::protocol
