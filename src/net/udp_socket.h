@@ -62,7 +62,9 @@ struct UdpCounters {
   std::uint64_t pending_errors = 0;     ///< stored ICMP errors that a send or receive met and got past
   std::uint64_t truncated = 0;          ///< received buffers dropped because they did not fit
   std::uint64_t control_truncated = 0;  ///< dropped because their control data did not fit
-  std::uint64_t queue_drops = 0;        ///< datagrams that the kernel dropped because our receive buffer was full
+  /// Buffers that the kernel dropped because our receive buffer was full. A coalesced train counts once, however many
+  /// datagrams it held, so this says that something was lost, not how much.
+  std::uint64_t queue_drops = 0;
 };
 
 class UdpSocket {

@@ -13,9 +13,9 @@
 namespace homa::net::test {
 namespace {
 
-/// A port where nobody listens (any more).
+/// A port where nobody listens: privileged (tcpmux), so that no test running beside this one gets it.
 Address dead_port(const HostAddress& host) {
-  return must_open({host, 0}).local_address();
+  return {host, 1};
 }
 
 class PendingErrors : public testing::TestWithParam<std::pair<HostAddress, HostAddress>> {
