@@ -119,6 +119,7 @@ class Endpoint::Core {
   bool may_restart(const Rpc& rpc, Restart restart, Time now) const;
   void proven(Association& association);
   void update_idle(Association& association);
+  void shrink_idle(Association& association);
   static bool is_idle(const Association& association);
   wire::AssociationId fresh_id(std::uint8_t peer_shard);
   Host& host_of(const HostAddress& address);
@@ -128,6 +129,7 @@ class Endpoint::Core {
   // --- core_calls.cc -----------------------------------------------------------------------------------------
   void assign_slots(Association& association, Time now);
   void give_slot(Association& association, Rpc& rpc, std::uint16_t index, Time now);
+  void refresh_sending(Rpc& rpc);
   void begin_sending(Rpc& rpc, const Payload& payload, std::uint64_t unscheduled, Time now);
   void finish_call(Rpc& rpc, CallStatus status, Time now);
   void end_call_early(Rpc& rpc, CallStatus status, wire::AbortCode code, Time now);
@@ -263,7 +265,7 @@ class Endpoint::Core {
   GrantScheduler grants_;
   UnscheduledPolicy unscheduled_;
   RateEstimate downlink_;
-  Time grant_not_before_{};
+  Time grant_clock_{};  // pacing: the downlink is fed until then
   Time downlink_since_{};
   std::uint64_t downlink_bytes_ = 0;
   bool grants_wanted_ = false;

@@ -358,7 +358,7 @@ void Endpoint::Core::put_more_data(Association& association, Priority priority, 
     if (data_priority(*next, at) != priority || !whole) return;
     if (left > frame.payload_room(wire::kDataFirstHeaderSize) || frame.room() < wire::kDataFirstHeaderSize) return;
     if (!put_data(*next, frame, now)) return;
-    send_queue_.refresh(*next);
+    refresh_sending(*next);
   }
 }
 
@@ -382,7 +382,7 @@ bool Endpoint::Core::transmit_data(Time now, Train& train) {
     if (!put_data(rpc, frame, now)) break;
     const bool is_last = frame.size() < capacity;
     if (is_last) {
-      send_queue_.refresh(rpc);
+      refresh_sending(rpc);
       put_acks(association, frame, now, false);
       if (association.open) put_control(association, frame, now);
       put_more_data(association, priority, frame, now);
@@ -390,7 +390,7 @@ bool Endpoint::Core::transmit_data(Time now, Train& train) {
     finish_frame(association, frame, now);
     if (is_last) break;
   }
-  send_queue_.refresh(rpc);
+  refresh_sending(rpc);
   if (train.segment_count == 0) return false;
   send_queue_.sent(train.total_bytes);
   if (const std::uint16_t size = association.mtu.next_probe(now); size != 0) {
