@@ -2,7 +2,7 @@
 //
 // core_calls.cc: what the application asks for. core_receive.cc: packets in. core_packets.cc: what each type does.
 // core_acks.cc: acknowledgments, loss, probes. core_transmit.cc: packets out. core_associations.cc: birth and end of
-// associations. core_timers.cc: time. core_grants.cc: granting and memory.
+// associations. core_timers.cc: time. core_grants.cc: granting and memory. core_native.cc: the native carrier.
 #pragma once
 
 #include <vector>
@@ -20,6 +20,7 @@
 #include "protocol/send_queue.h"
 #include "protocol/timer_queue.h"
 #include "protocol/uplink.h"
+#include "wire/native.h"
 
 namespace homa::protocol {
 
@@ -206,6 +207,18 @@ class Endpoint::Core {
   void append_pieces(OutMessage& message, ByteRange range, Train& train, Segment& segment);
   std::size_t pieces_needed(OutMessage& message, ByteRange range);
   ByteRange next_range(const OutMessage& message, std::size_t room) const;
+
+  // --- core_native.cc ----------------------------------------------------------------------------------------
+  bool is_native() const { return config.carrier == Carrier::native; }
+  wire::NativeHeader native_header(const Association& association) const;
+  std::size_t data_header_size(std::uint64_t offset) const {
+    if (is_native()) return wire::kNativeDataHeaderSize;
+    return offset == 0 ? wire::kDataFirstHeaderSize : wire::kDataHeaderSize;
+  }
+  bool place_native(const Datagram& datagram, Arrival& arrival, Time now);
+  void commit_native(const Datagram& datagram, const Arrival& arrival, Time now);
+  void open_native(Association& association);
+  void native_sent(Rpc& rpc, Time now);
 
   // --- core_timers.cc ----------------------------------------------------------------------------------------
   void arm(Association& association, Time when) { timers_.set_no_later(association.timer, when); }

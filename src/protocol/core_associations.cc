@@ -71,6 +71,10 @@ Association* Endpoint::Core::client_association(const Address& server, const Hos
   association.proven = true;  // we chose the address ourselves
   by_local_id_.insert(association);
   clients_.insert(association);
+  if (is_native()) {
+    open_native(association);
+    return &association;
+  }
   association.hello_pending = true;
   queue_control(association);
   return &association;
@@ -273,7 +277,7 @@ void Endpoint::Core::destroy_association(Association& association) {
   }
   by_local_id_.erase(association);
   if (association.is_client) clients_.erase(association);
-  if (association.remote_id.value != 0) by_remote_id_.erase(association);
+  if (association.remote_id.value != 0 && !(is_native() && association.is_client)) by_remote_id_.erase(association);
   drop_host(association);
   all_.remove(association);
   associations_.destroy(association);
@@ -305,7 +309,7 @@ void Endpoint::Core::close(Time now) {
   if (closed_) return;
   closed_ = true;
   while (Association* association = all_.front()) {
-    if (association->open && association->proven) {
+    if (association->open && association->proven && !is_native()) {
       StatelessFrame frame;
       frame.to = association->remote;
       frame.from = association->local;

@@ -161,7 +161,7 @@ void Endpoint::Core::first_of_message(Rpc& rpc, const wire::DataPacket& data, Ti
     queue_control(*rpc.association);
   }
   if (rpc.is_caller) return;
-  rpc.one_way = (data.call_flags & wire::kCallOneWay) != 0;
+  rpc.one_way = (data.call_flags & wire::kCallOneWay) != 0 || config.native_one_way;
   rpc.idempotent = (data.call_flags & wire::kCallIdempotent) != 0;
   rpc.message_class = data.message_class;
   rpc.response_limit = data.response_unscheduled;

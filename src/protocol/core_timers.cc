@@ -57,7 +57,7 @@ Time Endpoint::Core::association_deadline(const Association& association) const 
   if (association.first_unanswered != kNever && association.proven) {
     next = std::min(next, association.first_unanswered + config.peer_timeout);
   }
-  if (association.rpcs.empty()) return next;
+  if (association.rpcs.empty() || is_native()) return next;
   if (!association.is_client) return std::min(next, association.last_heard + config.idle_timeout);
   if (association.open && association.first_unanswered == kNever && !defect(Defect::ping_forgotten)) {
     next = std::min(next, association.last_heard + config.ping_interval);
