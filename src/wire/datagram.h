@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/bytes.h"
+#include "wire/decode_error.h"
 #include "wire/packet.h"
 
 namespace homa::wire {
@@ -38,7 +39,9 @@ inline constexpr std::size_t kMaxPacketsPerFrame = 32;
 inline constexpr std::uint32_t kResponseLimitUnit = 64;
 
 /// Lane byte: bits 0..2 priority, 3..5 path (0 for now), 6..7 reserved.
-constexpr std::uint8_t lane_byte(Priority priority) { return static_cast<std::uint8_t>(priority); }
+constexpr std::uint8_t lane_byte(Priority priority) {
+  return static_cast<std::uint8_t>(priority);
+}
 
 struct FrameHeader {
   bool sealed = false;
@@ -49,18 +52,6 @@ struct FrameHeader {
   std::uint32_t packet_number = 0;  ///< low 32 bits of 64
 };
 
-enum class DecodeError : std::uint8_t {
-  none,
-  truncated,        ///< shorter than its own lengths say
-  trailing_bytes,   ///< longer than its own lengths say
-  unknown_form,     ///< not a frame of ours, or of a version not spoken
-  unknown_type,     ///< a packet type not known
-  reserved_bits,    ///< bits that must be 0 are not
-  bad_value,        ///< a field outside its range (offset + length beyond the message, no ranges, ...)
-  too_many_packets,
-};
-const char* to_string(DecodeError error);
-
 /// A decoded frame. Large; keep one and reuse it.
 struct Frame {
   FrameHeader header;
@@ -68,16 +59,37 @@ struct Frame {
   std::array<Packet, kMaxPacketsPerFrame> packets;
 };
 
-/// Decodes a clear frame. On error `frame` is unspecified and must not be read. Payload views point into `datagram`.
+/// Decodes a clear frame (a sealed one is unknown_form here). On error `frame` is unspecified and must not be read.
+/// Payload views point into `datagram`.
 [[nodiscard]] DecodeError decode_frame(ByteView datagram, Frame& frame);
 
 /// Reads only the fixed 16 bytes; enough to find the association (and, later, the keys).
 [[nodiscard]] DecodeError decode_frame_header(ByteView datagram, FrameHeader& header);
 
-/// Bytes that the packet takes in a header block (payload not counted).
+/// A sealed frame taken apart, nothing decrypted. Views point into the datagram.
+struct SealedLayout {
+  FrameHeader header;
+  ByteView authenticated;  ///< from byte 0 to the end of the header block: the associated data of the seal
+  ByteView header_block;   ///< the tail of `authenticated` that holds the packet headers
+  ByteView ciphertext;     ///< the payload block, as long as its clear text
+  ByteView tag;            ///< kSealTagSize bytes
+};
+
+/// Splits a sealed frame by its lengths; unknown_form for a clear one. Proves nothing: check the tag before use.
+[[nodiscard]] DecodeError decode_sealed_layout(ByteView datagram, SealedLayout& layout);
+
+/// Decodes packet headers under the rules that hold for frames with `header`; decode_frame is this after a split.
+/// Payload views point into `payload_block`, whose bytes are not read: it may still be ciphertext.
+[[nodiscard]] DecodeError decode_header_block(const FrameHeader& header, ByteView header_block, ByteView payload_block,
+                                              Frame& frame);
+
+/// Bytes that the packet takes in a header block (payload not counted). 0 for packets of the native carrier only.
 [[nodiscard]] std::size_t encoded_size(const Packet& packet);
 
-/// Writes one packet's header at `out` and returns its size. Payload bytes are the caller's to append after all headers.
+/// Bytes that the packet takes in the payload block.
+[[nodiscard]] std::size_t payload_size(const Packet& packet);
+
+/// Writes one packet's header at `out` and returns its size. The caller appends payload bytes after all headers.
 /// Precondition: encoded_size(packet) bytes are writable at `out`; every field is within its wire range.
 std::size_t encode_packet(const Packet& packet, std::byte* out);
 

@@ -127,7 +127,9 @@ struct CryptoPacket {
 struct CutoffsPacket {
   std::uint16_t version = 0;
   /// Non-increasing; a message goes unscheduled at the largest i with cutoffs[i] >= length. 0xffffffff is infinity.
+  /// Over the native carrier in any order: Linux puts 0 into the levels that it does not use for unscheduled data.
   std::array<std::uint32_t, kPriorityLevels> cutoffs{};
+  RpcId native_id;  ///< native carrier only: the RPC whose DATA had an old version
 };
 
 /// Why a call ended early, as said on the wire (docs/wire.md section 5).
