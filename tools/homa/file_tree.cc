@@ -74,7 +74,9 @@ FileTree::FileTree(const std::string& directory) {
   }
 }
 
-FileTree::~FileTree() { ::close(directory_); }
+FileTree::~FileTree() {
+  ::close(directory_);
+}
 
 int FileTree::open_beneath(const std::string& path) const {
   open_how how{};
@@ -115,7 +117,8 @@ OpenResult FileTree::open(std::string_view path, std::uint64_t max_size) const {
   if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
     result.refusal = "not a regular file";
   } else if (static_cast<std::uint64_t>(status.st_size) > max_size) {
-    result.refusal = fmt::format("the file has {} bytes, more than the {} that a message may have", status.st_size, max_size);
+    result.refusal =
+        fmt::format("the file has {} bytes, more than the {} that a message may have", status.st_size, max_size);
   } else if (status.st_size > 0) {
     const auto size = static_cast<std::size_t>(status.st_size);
     void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);

@@ -26,7 +26,8 @@ struct Number {
 /// A non-negative decimal number and what follows it.
 std::optional<Number> split_number(std::string_view text) {
   Number number;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number.value, std::chars_format::fixed);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number.value, std::chars_format::fixed);
   if (error != std::errc() || !(number.value >= 0)) return std::nullopt;
   number.unit = text.substr(static_cast<std::size_t>(end - text.data()));
   return number;

@@ -74,7 +74,8 @@ SizeDistribution SizeDistribution::parse(std::istream& input, const std::string&
   }
   if (distribution.steps_.empty()) throw usage_failure(fmt::format("{}: no sizes in it", name));
   if (std::abs(distribution.steps_.back().cumulative - 1) > kProbabilityTolerance) {
-    throw usage_failure(fmt::format("{}: the last probability is {}, it must be 1", name, distribution.steps_.back().cumulative));
+    throw usage_failure(
+        fmt::format("{}: the last probability is {}, it must be 1", name, distribution.steps_.back().cumulative));
   }
   return distribution;
 }
@@ -91,12 +92,15 @@ SizeDistribution SizeDistribution::load(const std::string& path) {
 }
 
 std::uint64_t SizeDistribution::quantile(double u) const {
-  const auto step = std::lower_bound(steps_.begin(), steps_.end(), u,
-                                     [](const Step& candidate, double wanted) { return candidate.cumulative < wanted; });
+  const auto step = std::lower_bound(steps_.begin(), steps_.end(), u, [](const Step& candidate, double wanted) {
+    return candidate.cumulative < wanted;
+  });
   return step == steps_.end() ? steps_.back().size : step->size;
 }
 
-std::uint64_t SizeDistribution::sample(Rng& rng) const { return is_fixed() ? steps_[0].size : quantile(1.0 - rng.unit()); }
+std::uint64_t SizeDistribution::sample(Rng& rng) const {
+  return is_fixed() ? steps_[0].size : quantile(1.0 - rng.unit());
+}
 
 double SizeDistribution::mean() const {
   double sum = 0;
