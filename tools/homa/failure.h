@@ -23,6 +23,8 @@ class Failure : public std::runtime_error {
 };
 
 /// A failure that lies in what the user gave us.
-inline Failure usage_failure(const std::string& message) { return Failure(message, kExitUsage); }
+inline Failure usage_failure(const std::string& message) {
+  return Failure(message, kExitUsage);
+}
 
 }  // namespace homa::tools
