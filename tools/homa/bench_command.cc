@@ -60,6 +60,7 @@ struct RunOptions {
   std::string duration = "5s";
   std::string warm_up = "500ms";
   std::string wait = "poll";
+  std::string background_size = "10MB";
   std::string segment;
   std::string train;
   std::string label;
@@ -77,6 +78,8 @@ int bench_run(RunOptions& options) {
   if (!run.peer.response_same) run.peer.response_bytes = require_size("--response", options.response);
   if (!options.segment.empty()) run.peer.segment = static_cast<int>(require_size("--segment", options.segment));
   if (!options.train.empty()) run.peer.train = static_cast<int>(require_size("--train", options.train));
+  run.load.background_size = require_size("--background-size", options.background_size);
+  if (run.load.background_size == 0) throw usage_failure("--background-size must be at least 1");
   if (run.load.outstanding == 0 || run.threads == 0)
     throw usage_failure("--outstanding and --threads must be at least 1");
   if (run.load.rate > 0 && run.load.outstanding == 1)
@@ -123,6 +126,10 @@ void add_run_options(CLI::App& run, RunOptions& options) {
   run.add_option("--outstanding", load.outstanding,
                  "closed loop: calls under way per thread; open loop: at most (4096)")
       ->capture_default_str();
+  run.add_option("--background", load.background,
+                 "calls of --background-size always under way beside the measured ones")
+      ->capture_default_str();
+  run.add_option("--background-size", options.background_size, "request bytes of those")->capture_default_str();
   run.add_option("--rate", load.rate, "open loop: calls per second, Poisson, all threads together");
   run.add_option("--duration", options.duration, "measured time")->capture_default_str();
   run.add_option("--count", load.count, "end after so many calls (0: by time)");

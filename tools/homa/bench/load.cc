@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kBuckets = 10;
 constexpr Duration kTick = 100ms;
 /// After the end, calls under way may still finish; then they count as unfinished.
-constexpr Duration kDrain = 500ms;
+constexpr Duration kDrain = 1s;
 /// An open loop that queues more than this is hopeless: the rate is beyond what the transport carries.
 constexpr std::size_t kMaxBacklog = 1'000'000;
 
@@ -29,7 +29,11 @@ std::vector<std::uint64_t> bucket_borders(const SizeDistribution& sizes) {
 class Load {
  public:
   Load(Peer& peer, const LoadSettings& settings, const UnloadedLatency& unloaded)
-      : peer_(peer), settings_(settings), unloaded_(unloaded), rng_(settings.seed), calls_(settings.outstanding) {
+      : peer_(peer),
+        settings_(settings),
+        unloaded_(unloaded),
+        rng_(settings.seed),
+        calls_(settings.outstanding + settings.background) {
     for (std::uint32_t slot = settings.outstanding; slot > 0; --slot) free_.push_back(slot - 1);
     if (settings.by_size) {
       for (const std::uint64_t border : bucket_borders(settings.sizes)) result_.buckets.push_back({border, {}, {}});
@@ -45,6 +49,7 @@ class Load {
     Time next_tick = now() + kTick;
     Time at = now();
     while (at < end_ && !stop && (settings_.count == 0 || result_.calls + result_.failed < settings_.count)) {
+      if (settings_.background > 0) start_background();
       start_calls(at);
       peer_.wait(std::min<Duration>(until_next(at), kTick));
       at = now();
@@ -63,6 +68,30 @@ class Load {
     Time due;
     std::uint64_t size = 0;
   };
+  std::size_t under_way() const {
+    std::size_t background = 0;
+    for (std::size_t slot = settings_.outstanding; slot < calls_.size(); ++slot) background += calls_[slot].size > 0;
+    return settings_.outstanding - free_.size() + background;
+  }
+  void start_background() {
+    for (std::uint32_t slot = settings_.outstanding; slot < calls_.size(); ++slot) {
+      Call& call = calls_[slot];
+      if (call.size > 0) continue;
+      if (!peer_.start(slot, settings_.background_size)) return;
+      call = {now(), settings_.background_size};
+    }
+  }
+  void background_done(Call& call, bool ok, Time at) {
+    if (!draining_ && at <= end_) {
+      if (ok) {
+        result_.background_bytes += call.size;
+        result_.background_latency.record(at - call.due);
+      } else {
+        ++result_.failed;
+      }
+    }
+    call.size = 0;
+  }
   bool open_loop() const { return settings_.rate > 0; }
 
   void start_calls(Time at) {
@@ -91,6 +120,10 @@ class Load {
 
   void done(std::uint32_t slot, bool ok) {
     const Time at = now();
+    if (slot >= settings_.outstanding) {
+      background_done(calls_[slot], ok, at);
+      return;
+    }
     const Call call = calls_[slot];
     free_.push_back(slot);
     if (draining_ || at > end_) return;
@@ -115,8 +148,8 @@ class Load {
   void drain() {
     const Time until = now() + kDrain;
     draining_ = true;
-    while (free_.size() < calls_.size() && now() < until) peer_.wait(10ms);
-    result_.unfinished = calls_.size() - free_.size();
+    while (under_way() > 0 && now() < until) peer_.wait(10ms);
+    result_.unfinished = under_way();
   }
 
   Peer& peer_;
@@ -143,6 +176,8 @@ void LoadResult::merge(const LoadResult& other) {
   failed += other.failed;
   unfinished += other.unfinished;
   request_bytes += other.request_bytes;
+  background_bytes += other.background_bytes;
+  background_latency.merge(other.background_latency);
   elapsed = std::max(elapsed, other.elapsed);
 }
 

@@ -19,6 +19,9 @@ struct LoadSettings {
   SizeDistribution sizes = SizeDistribution::fixed(100);
   std::uint32_t outstanding = 1;  ///< closed loop: calls under way; open loop: at most so many, the rest queue
   double rate = 0;                ///< calls per second of an open loop; 0: closed loop
+  /// Other calls of one size that are always under way beside the measured ones; not counted in their latency.
+  std::uint32_t background = 0;
+  std::uint64_t background_size = 0;
   Duration duration = 5s;
   std::uint64_t count = 0;  ///< stop after so many calls; 0: by time only
   std::uint64_t seed = 1;
@@ -37,8 +40,10 @@ struct LoadResult {
   std::vector<SizeBucket> buckets;
   std::uint64_t calls = 0;
   std::uint64_t failed = 0;
-  std::uint64_t unfinished = 0;     ///< without an answer half a second after the end
+  std::uint64_t unfinished = 0;     ///< without an answer a second after the end
   std::uint64_t request_bytes = 0;  ///< of counted calls
+  std::uint64_t background_bytes = 0;
+  Histogram background_latency;
   Duration elapsed{};
   void merge(const LoadResult& other);
 };

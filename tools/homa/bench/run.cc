@@ -133,6 +133,11 @@ void run_calls(RemoteService& remote, const RunSettings& settings, const std::at
         worker.load.count = 0;
       }
       run_workers(workers, settings, unloaded, stop, calls);
+      for (const Worker& worker : workers) {
+        // The next run would take a late answer for one of its own.
+        if (worker.result.unfinished > 0)
+          throw Failure("calls of the warm-up got no answer; is something lost on the way?");
+      }
     }
     for (Worker& worker : workers) {
       worker.load.duration = settings.load.duration;
@@ -180,6 +185,11 @@ void run_blast(RemoteService& remote, const RunSettings& settings, RunReport& re
   if (seconds > 0) report.gigabits_per_second = static_cast<double>(report.far.report.bytes) * 8 / 1e9 / seconds;
 }
 
+double background_rate(const RunReport& report) {
+  const double seconds = static_cast<double>(report.load.elapsed.count()) / 1e9;
+  return seconds > 0 ? static_cast<double>(report.load.background_bytes) * 8 / 1e9 / seconds : 0;
+}
+
 nlohmann::json latency_json(const Histogram& latency) {
   nlohmann::json json = {
       {"count", latency.count()}, {"mean", latency.mean()}, {"min", latency.smallest()}, {"max", latency.largest()}};
@@ -200,9 +210,10 @@ RunReport run_bench(const Address& server, const RunSettings& settings, const st
     if (report.load.calls == 0)
       throw Failure("no call finished in the time given; is the data port filtered, or --duration too short?");
   }
-  const double gigabytes = static_cast<double>(settings.peer.transport == "udp-blast" ? report.far.report.bytes
-                                                                                      : report.load.request_bytes) /
-                           1e9;
+  const std::uint64_t payload = settings.peer.transport == "udp-blast"
+                                    ? report.far.report.bytes
+                                    : report.load.request_bytes + report.load.background_bytes;
+  const double gigabytes = static_cast<double>(payload) / 1e9;
   if (gigabytes > 0) report.cpu_per_gigabyte = (report.near_cpu.total() + report.far.cpu.total()) / gigabytes;
   return report;
 }
@@ -221,6 +232,10 @@ nlohmann::json to_json(const RunSettings& settings, const RunReport& report) {
                          {"failed", report.load.failed},
                          {"unfinished", report.load.unfinished},
                          {"latency_ns", latency_json(report.load.latency)},
+                         {"background", settings.load.background},
+                         {"background_size", settings.load.background_size},
+                         {"background_gbit_per_s", background_rate(report)},
+                         {"background_latency_ns", latency_json(report.load.background_latency)},
                          {"near_cpu", to_json(report.near_cpu)},
                          {"far_cpu", to_json(report.far.cpu)},
                          {"cpu_s_per_gb", report.cpu_per_gigabyte},
@@ -255,8 +270,13 @@ void print_table(std::FILE* out, const RunSettings& settings, const RunReport& r
              settings.peer.transport, wait, settings.load.sizes.name(), report.gigabits_per_second,
              report.calls_per_second, time(latency.percentile(50)), time(latency.percentile(99)),
              time(latency.percentile(99.9)), time(latency.largest()), report.cpu_per_gigabyte);
+  if (settings.load.background > 0) {
+    fmt::print(out, "beside it {} calls of {} at a time: {:.2f} Gbit/s, p50 {}\n", settings.load.background,
+               human_bytes(static_cast<double>(settings.load.background_size)), background_rate(report),
+               time(report.load.background_latency.percentile(50)));
+  }
   if (report.load.failed + report.load.unfinished > 0) {
-    fmt::print(out, "{} calls failed, {} had no answer half a second after the end\n", report.load.failed,
+    fmt::print(out, "{} calls failed, {} had no answer a second after the end\n", report.load.failed,
                report.load.unfinished);
   }
   if (report.load.buckets.empty()) return;

@@ -111,7 +111,7 @@ class TcpPeer : public Peer {
       const std::uint32_t slot = line.waiting.front();
       line.waiting.pop_front();
       finished_ = true;
-      done_(slot, true);
+      if (done_) done_(slot, true);
     });
     if (!alive) throw Failure("the server closed the connection; see what it printed");
   }

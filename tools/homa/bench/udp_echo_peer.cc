@@ -110,7 +110,7 @@ class UdpEchoPeer : public Peer {
   void finish(std::vector<Sent>::iterator call, bool ok) {
     const std::uint32_t slot = call->slot;
     sent_.erase(call);
-    done_(slot, ok);
+    if (done_) done_(slot, ok);
   }
 
   PeerSettings settings_;
