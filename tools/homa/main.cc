@@ -61,6 +61,10 @@ int main(int argc, char** argv) {
     return action();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) {
+      return report(app, fmt::format("unknown command '{}'; there are serve, call, ping and bench", argv[1]),
+                    homa::tools::kExitUsage);
+    }
     return report(app, fmt::format("{}; see '{} --help'", one_line(error.what()), command_name(app)),
                   homa::tools::kExitUsage);
   } catch (const homa::tools::Failure& failure) {

@@ -16,6 +16,8 @@ Failure unknown_transport(const std::string& name) {
   return usage_failure(fmt::format("unknown transport '{}'; there are homa, tcp, udp-blast and udp-echo", name));
 }
 
+}  // namespace
+
 void check(const PeerSettings& settings) {
   constexpr int kMinSegment = 64;
   constexpr int kMaxSegment = 65507;
@@ -26,8 +28,6 @@ void check(const PeerSettings& settings) {
     throw usage_failure(fmt::format("--train must be at least a segment and at most {} bytes", kMaxSegment));
   }
 }
-
-}  // namespace
 
 Wait parse_wait(const std::string& text) {
   if (text == "poll") return Wait::poll;
@@ -91,7 +91,6 @@ std::unique_ptr<Service> make_service(const PeerSettings& settings, const Addres
 }
 
 std::unique_ptr<Peer> make_peer(const PeerSettings& settings, const Address& server, unsigned connections) {
-  check(settings);
   if (settings.transport == "tcp") return make_tcp_peer(settings, server, connections);
   if (settings.transport == "udp-echo") return make_udp_echo_peer(settings, server, connections);
   if (settings.transport == "homa") return make_homa_peer(settings, server, connections);

@@ -38,6 +38,8 @@ struct PeerSettings {
 nlohmann::json to_json(const PeerSettings& settings);
 /// Throws Failure on anything unexpected: it came over the network.
 PeerSettings settings_from_json(const nlohmann::json& json);
+/// Throws Failure when a value is out of range.
+void check(const PeerSettings& settings);
 Wait parse_wait(const std::string& text);
 const char* to_text(Wait wait);
 

@@ -201,6 +201,7 @@ nlohmann::json latency_json(const Histogram& latency) {
 }  // namespace
 
 RunReport run_bench(const Address& server, const RunSettings& settings, const std::atomic<bool>& stop) {
+  check(settings.peer);
   RunReport report;
   RemoteService remote(server, settings.peer);
   if (settings.peer.transport == "udp-blast") {
