@@ -19,7 +19,7 @@ wire::DataPacket middle_packet() {
   wire::DataPacket packet;
   packet.id = wire::RpcId::of(7, 3);
   packet.offset = 100 * kPayload;
-  packet.message_length = 1'000'000;
+  packet.message_length = wire::kMaxMessageLength;  // so that the offset may grow for as long as the benchmark runs
   packet.payload.size = kPayload;
   return packet;
 }

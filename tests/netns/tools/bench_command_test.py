@@ -78,7 +78,7 @@ class Bench(CommandTest):
         self.assert_one_line(homa(*run, "udp-echo", "--size", "64k"), 2, "one datagram")
         self.assert_one_line(homa(*run, "udp-blast", "--segment", "1"), 2, "--segment")
         self.assert_one_line(homa(*run, "tcp", "--core", "4000"), 2, "core 4000")
-        self.assert_one_line(homa(*run, "tcp", "--congestion", "hope"), 1, "hope")
+        self.assert_one_line(homa(*run, "tcp", "--congestion", "hope"), 2, "hope")
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as sizes:
             sizes.write("# sizes\n10 0.5\n5 1\n")
             sizes.flush()

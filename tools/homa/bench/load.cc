@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t kBuckets = 10;
 constexpr Duration kTick = 100ms;
-/// After the end, calls under way may still finish; then they count as unfinished.
-constexpr Duration kDrain = 1s;
 /// An open loop that queues more than this is hopeless: the rate is beyond what the transport carries.
 constexpr std::size_t kMaxBacklog = 1'000'000;
 
@@ -146,7 +144,7 @@ class Load {
     bucket->slowdown_permille.record(static_cast<std::uint64_t>(slowdown * 1000));
   }
   void drain() {
-    const Time until = now() + kDrain;
+    const Time until = now() + settings_.drain;
     draining_ = true;
     while (under_way() > 0 && now() < until) peer_.wait(10ms);
     result_.unfinished = under_way();

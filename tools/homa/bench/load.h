@@ -24,6 +24,7 @@ struct LoadSettings {
   std::uint64_t background_size = 0;
   Duration duration = 5s;
   std::uint64_t count = 0;  ///< stop after so many calls; 0: by time only
+  Duration drain = 1s;      ///< after the end, calls under way may still finish; then they count as unfinished
   std::uint64_t seed = 1;
   bool by_size = false;  ///< measure unloaded latency first, report slowdown by size
 };
@@ -40,7 +41,7 @@ struct LoadResult {
   std::vector<SizeBucket> buckets;
   std::uint64_t calls = 0;
   std::uint64_t failed = 0;
-  std::uint64_t unfinished = 0;     ///< without an answer a second after the end
+  std::uint64_t unfinished = 0;     ///< without an answer when `drain` was over
   std::uint64_t request_bytes = 0;  ///< of counted calls
   std::uint64_t background_bytes = 0;
   Histogram background_latency;

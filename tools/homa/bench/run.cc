@@ -131,6 +131,7 @@ void run_calls(RemoteService& remote, const RunSettings& settings, const std::at
       for (Worker& worker : workers) {
         worker.load.duration = settings.warm_up;
         worker.load.count = 0;
+        worker.load.drain = 30s;  // with much loss, TCP's timeouts take long
       }
       run_workers(workers, settings, unloaded, stop, calls);
       for (const Worker& worker : workers) {
@@ -141,6 +142,7 @@ void run_calls(RemoteService& remote, const RunSettings& settings, const std::at
     }
     for (Worker& worker : workers) {
       worker.load.duration = settings.load.duration;
+      worker.load.drain = settings.load.drain;
       worker.load.count = (settings.load.count + settings.threads - 1) / settings.threads;
     }
     remote.begin();

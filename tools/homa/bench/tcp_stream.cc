@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kPrefix = 8;
 constexpr std::size_t kReadBytes = 256 * 1024;
+constexpr std::size_t kBufferBytes = 4 * kReadBytes;
 constexpr std::size_t kMaxPieces = 64;
 
 /// What all messages consist of.
@@ -29,7 +30,7 @@ const std::vector<char>& pattern() {
 }  // namespace
 
 TcpStream::TcpStream(FileDescriptor socket, const std::string& congestion)
-    : socket_(std::move(socket)), buffer_(kReadBytes) {
+    : socket_(std::move(socket)), buffer_(kBufferBytes) {
   set_option(socket_, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
   if (!congestion.empty() && ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_CONGESTION, congestion.data(),
                                           static_cast<socklen_t>(congestion.size())) != 0) {
@@ -101,12 +102,15 @@ void TcpStream::consume(const char* data, std::size_t size, const std::function<
 bool TcpStream::receive(const std::function<void(std::uint64_t)>& message) {
   // A few rounds, so that a fast sender cannot keep us here.
   for (int round = 0; round < 4; ++round) {
-    const ssize_t size = ::recv(socket_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+    char* const to = buffer_.data() + offset_;
+    const ssize_t size = ::recv(socket_.get(), to, kReadBytes, MSG_DONTWAIT);
     if (size == 0) return false;
     if (size < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
     received_ += static_cast<std::uint64_t>(size);
-    consume(buffer_.data(), static_cast<std::size_t>(size), message);
-    if (static_cast<std::size_t>(size) < buffer_.size()) return true;
+    consume(to, static_cast<std::size_t>(size), message);
+    offset_ += static_cast<std::size_t>(size);
+    if (offset_ + kReadBytes > buffer_.size()) offset_ = 0;
+    if (static_cast<std::size_t>(size) < kReadBytes) return true;
   }
   return true;
 }

@@ -36,7 +36,8 @@ class TcpStream {
 
   FileDescriptor socket_;
   std::deque<Outgoing> queue_;
-  std::vector<char> buffer_;
+  std::vector<char> buffer_;  ///< payload lands here, round and round: as much memory as a message has
+  std::size_t offset_ = 0;
   // the message that is arriving
   char prefix_[8]{};
   std::size_t prefix_bytes_ = 0;
