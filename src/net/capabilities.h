@@ -53,7 +53,8 @@ std::string to_text(GsoState state);
 std::string buffer_advice(const BufferSizes& sizes);
 
 /// About how many payload bytes a receive buffer of `effective` bytes holds when they come as single datagrams of
-/// `datagram_size`. An estimate on the low side: the kernel charges each datagram its own bookkeeping and rounding.
+/// `datagram_size`. An estimate: the kernel charges each datagram its own bookkeeping and rounding, and a
+/// driver that gives every packet a page of its own charges up to 4096 for a small one.
 std::size_t payload_capacity(std::size_t effective, std::size_t datagram_size);
 
 }  // namespace homa::net

@@ -32,8 +32,8 @@ struct [[nodiscard]] SendResult {
 
 /// The end of a receive.
 enum class ReceiveStatus : std::uint8_t {
-  received,  ///< at least one datagram; when the batch is not full, the socket is drained
-  empty,     ///< nothing there
+  received,  ///< the kernel gave something (the batch is empty if all of it had to be dropped)
+  empty,     ///< nothing there: the socket is drained, as it is when a batch is not full
   fatal,     ///< see UdpSocket::last_error()
 };
 

@@ -18,8 +18,8 @@ namespace homa::net {
 /// last segment have `segment_size` bytes.
 struct Received {
   Address from;          ///< canonical: scope only if link-local, IPv4 in mapped form
-  HostAddress to;        ///< what the sender aimed at: answer from here. All zero when the kernel did not tell
-  std::uint8_t tos = 0;  ///< of the last of the coalesced datagrams
+  HostAddress to;        ///< what the sender aimed at: answer from here. All zero: not told, or multicast
+  std::uint8_t tos = 0;  ///< DSCP and ECN; the kernel coalesces only datagrams that agree in it
   MutableByteView bytes;
   std::size_t segment_size = 0;  ///< == bytes.size unless coalesced
 

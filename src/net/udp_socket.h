@@ -62,7 +62,9 @@ struct UdpCounters {
   std::uint64_t pending_errors = 0;     ///< stored ICMP errors that a send or receive met and got past
   std::uint64_t truncated = 0;          ///< received buffers dropped because they did not fit
   std::uint64_t control_truncated = 0;  ///< dropped because their control data did not fit
-  std::uint64_t queue_drops = 0;        ///< datagrams that the kernel dropped because our receive buffer was full
+  /// Buffers that the kernel dropped because our receive buffer was full. A coalesced train counts once, however many
+  /// datagrams it held, so this says that something was lost, not how much.
+  std::uint64_t queue_drops = 0;
 };
 
 class UdpSocket {
@@ -84,6 +86,8 @@ class UdpSocket {
   const Capabilities& capabilities() const { return capabilities_; }
   const BufferSizes& buffer_sizes() const { return capabilities_.buffers; }
   const UdpCounters& counters() const { return counters_; }
+  /// errno that switched GSO off for this socket, or 0.
+  int gso_error() const { return gso_error_; }
   /// errno of the last fatal receive.
   int last_error() const { return last_error_; }
 
@@ -125,6 +129,7 @@ class UdpSocket {
   int fd_ = -1;
   bool ipv6_ = false;
   int last_error_ = 0;
+  int gso_error_ = 0;
   std::uint32_t last_drop_total_ = 0;
   Address local_;
   Capabilities capabilities_;
