@@ -1,13 +1,12 @@
 // Addresses of peers: the value types, and the way from and to text.
 //
 // Everything here is a value or a pure function, usable from any thread; only resolve() may wait (for DNS).
-// base/address.h is installed beside this file (homa/base/), so that a user needs nothing but include/.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "base/address.h"
+#include "homa/base/address.h"
 #include "homa/error.h"
 
 namespace homa {

@@ -12,7 +12,7 @@
 namespace homa {
 
 namespace runtime {
-class MessageOwner;
+class ShardLink;
 }
 
 /// Bytes owned by somebody else; the function that takes them says until when they must stay valid.
@@ -72,13 +72,13 @@ class Message {
   }
 
  private:
-  friend class runtime::MessageOwner;
-  Message(std::byte* data, std::size_t size, runtime::MessageOwner* owner) : data_(data), size_(size), owner_(owner) {}
+  friend class runtime::ShardLink;
+  Message(std::byte* data, std::size_t size, runtime::ShardLink* owner) : data_(data), size_(size), owner_(owner) {}
   void give_back();  // out of line: the owner is internal
 
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
-  runtime::MessageOwner* owner_ = nullptr;
+  runtime::ShardLink* owner_ = nullptr;
 };
 
 }  // namespace homa

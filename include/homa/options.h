@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/address.h"
-#include "base/time.h"
+#include "homa/base/address.h"
+#include "homa/base/time.h"
 
 namespace homa {
 

@@ -22,8 +22,10 @@ namespace homa {
 
 namespace api {
 class ServerCore;
-class RequestState;
-}  // namespace api
+}
+namespace runtime {
+struct RequestRecord;
+}
 
 /// Why a server does not answer; the caller sees the ErrorCode named.
 enum class RefuseReason : std::uint8_t {
@@ -62,9 +64,9 @@ class Request {
   void refuse(RefuseReason reason = RefuseReason::failed);
 
  private:
-  friend class api::RequestState;
-  explicit Request(api::RequestState* state) : state_(state) {}
-  api::RequestState* state_ = nullptr;
+  friend class api::ServerCore;
+  explicit Request(runtime::RequestRecord* record) : record_(record) {}
+  runtime::RequestRecord* record_ = nullptr;
 };
 
 class Server {
