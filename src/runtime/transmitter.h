@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "homa/options.h"
+#include "runtime/backlog_gauge.h"
 #include "net/udp_socket.h"
 #include "protocol/endpoint.h"
 #include "runtime/runtime_counters.h"
@@ -58,6 +59,10 @@ class Transmitter {
   bool send_kept(Time now, bool fresh);
   bool must_wait(net::SendStatus status, Time now);
   void count_failure(net::SendStatus status);
+  void note_sent(std::uint64_t bytes) {
+    sent_bytes_ += bytes;
+    gauge_.sent(bytes);
+  }
   void sample_backlog(Time now);
 
   net::UdpSocket& socket_;
@@ -76,8 +81,8 @@ class Transmitter {
   std::size_t batch_count_ = 0;
   std::size_t batch_sent_ = 0;
 
-  std::uint64_t sent_since_sample_ = 0;
-  std::uint64_t last_backlog_ = 0;
+  std::uint64_t sent_bytes_ = 0;
+  BacklogGauge gauge_;
   Time last_sample_{};
 };
 
