@@ -106,7 +106,10 @@ class GrantScheduler {
         step_to(*oldest, oldest->authorised + static_cast<std::uint64_t>(oldest_credit_), settings, settings.allowance);
     if (step == 0) return 0;
     oldest_credit_ -= static_cast<double>(step);
-    authorise(*oldest, step, oldest->active ? oldest->granted_priority : Priority{settings.lowest_level});
+    const auto at = std::find(active_.begin(), active_.end(), oldest);
+    authorise(*oldest, step,
+              at == active_.end() ? Priority{settings.lowest_level}
+                                  : level_of(static_cast<std::size_t>(at - active_.begin()), settings));
     grant(*oldest);
     return step;
   }
