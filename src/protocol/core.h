@@ -187,7 +187,7 @@ class Endpoint::Core {
   std::uint32_t add_content(const Content& content);
 
   // --- core_transmit.cc --------------------------------------------------------------------------------------
-  struct FrameBuilder;
+  class FrameBuilder;
   bool transmit_control(Time now, Train& train);
   bool transmit_data(Time now, Train& train);
   bool transmit_stateless(Train& train);

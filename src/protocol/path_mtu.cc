@@ -58,6 +58,7 @@ bool PathMtu::too_big(std::uint16_t size, Time now) {
     raise_at_ = now + raise_interval_;
     return false;
   }
+  if (size > size_) return false;  // of a train built before the size shrank
   deliveries_ = 0;
   raise_at_ = now;
   if (size_ <= base_) return false;
