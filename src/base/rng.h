@@ -26,7 +26,7 @@ class Rng {
   }
   /// Uniform in [0, bound). Precondition: bound > 0. The bias of the multiply-shift is below 2^-32 for our bounds.
   constexpr std::uint64_t below(std::uint64_t bound) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+    return static_cast<std::uint64_t>(__extension__(static_cast<unsigned __int128>(next()) * bound) >> 64);
   }
   /// Uniform in [0, 1).
   constexpr double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }

@@ -17,6 +17,12 @@ class SharedBudget {
     } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
     return true;
   }
+  /// Counts bytes that come whether we like it or not (unscheduled data).
+  void force(std::uint64_t bytes) { used_.fetch_add(bytes, std::memory_order_relaxed); }
+  std::uint64_t room() const {
+    const std::uint64_t now_used = used();
+    return now_used < limit_ ? limit_ - now_used : 0;
+  }
   void give(std::uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   std::uint64_t limit() const { return limit_; }

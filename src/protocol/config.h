@@ -35,7 +35,9 @@ struct Config {
   std::uint64_t receive_memory = (std::uint64_t{1} << 30) + (std::uint64_t{256} << 20);
   /// Memory that all shards share instead of receive_memory; may be null.
   SharedBudget* shared_receive_memory = nullptr;
-  std::uint32_t max_associations = 1u << 17;
+  std::uint32_t max_associations = 1u << 14;
+  /// Requests and one-way messages in progress of all clients together; beyond it new ones are not acknowledged.
+  std::uint32_t max_requests = 1u << 18;
   /// Associations whose client has not yet proven its address by echoing our id (architecture: a fixed table).
   std::uint32_t max_unproven_associations = 1024;
 
@@ -60,6 +62,8 @@ struct Config {
   SharedBudget* shared_incoming = nullptr;
   /// Part of grants, and of transmissions, that goes to the oldest message instead of the shortest.
   double oldest_share = 0.05;
+  /// Bit i set: messages of class i are ordered by deadline first, not by bytes left (those without one come last).
+  std::uint32_t deadline_classes = 0;
   /// Rate of the host's links when it is known; zero: measure.
   Rate downlink;
   Rate uplink;
