@@ -147,11 +147,11 @@ void World::run_workload() {
   run_bounded(liveness_limit(), &World::all_done);
   if (!verdict_.ok()) return;
   if (medium_.loop.executed() > kMostEvents) return verdict_.fail("event_storm", "too many events: something spins");
+  ledger_.judge(plan_.circumstances, medium_.loop.now());
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     if (plan_.dead[i] || peers_[i]->finished_starting()) continue;
     verdict_.fail("writable", fmt::format("host {}: calls still blocked at the end", i));
   }
-  ledger_.judge(plan_.circumstances, medium_.loop.now());
   if (!plan_.circumstances.disrupted) check_answers_prompt();
 }
 
