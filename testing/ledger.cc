@@ -160,15 +160,17 @@ void Ledger::judge_status(Index index, const Circumstances& circumstances) {
       if (record.deliveries != 0) lie("but was executed");
       if (!circumstances.disrupted && !circumstances.addresses_vanish) lie("in a network without such faults");
       return;
+    case CallStatus::shut_down:
+    case CallStatus::peer_closed:
+      if (!circumstances.closed && !circumstances.disrupted) lie("but nobody closed");
+      return;
     case CallStatus::peer_timeout:
     case CallStatus::outcome_unknown:
-    case CallStatus::peer_closed:
       if (!circumstances.disrupted) lie("in a network without such faults");
       return;
     case CallStatus::no_handler:
     case CallStatus::too_long:
     case CallStatus::protocol_error:
-    case CallStatus::shut_down:
       return lie("for no reason");
   }
 }

@@ -45,9 +45,10 @@ struct CallRecord {
 
 /// How the world was: decides which ends are honest.
 struct Circumstances {
-  bool disrupted = false;       ///< restarts, partitions, long pauses, address changes, heavy loss: calls may fail
-  bool addresses_vanish = false;///< some calls went to nobody
-  Duration timer_slack = 1ms;   ///< by which a deadline may be told late
+  bool disrupted = false;         ///< restarts, partitions, long pauses, address changes, heavy loss: calls may fail
+  bool addresses_vanish = false;  ///< some calls went to nobody
+  bool closed = false;            ///< some endpoint was closed
+  Duration timer_slack = 1ms;     ///< by which a deadline may be told late
 };
 
 class Ledger {

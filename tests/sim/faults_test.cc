@@ -8,7 +8,6 @@
 
 #include "testing/hostile.h"
 #include "testing/packet_kind.h"
-#include "testing/trace.h"
 #include "wire/datagram.h"
 
 namespace homa::sim {
