@@ -17,7 +17,7 @@ bool FaultInjector::matches(State& state, const Parcel& parcel) const {
   if (now < rule.begin || now >= rule.end) return false;
   if (rule.from && *rule.from != parcel.from.host) return false;
   if (rule.to && *rule.to != parcel.to.host) return false;
-  if (parcel.size() <= rule.above_size) return false;
+  if (rule.above_size != 0 && parcel.size() <= rule.above_size) return false;
   if (rule.kinds != kAnyKind && (parcel.kinds & rule.kinds) == 0) return false;
   return (parcel.kinds & rule.without_kinds) == 0;
 }

@@ -338,6 +338,7 @@ class WireTest : public ::testing::Test {
 
 TEST_F(WireTest, ThreeTimesIsAllowedToAnotherParticipant) {
   checker.participant(stranger);
+  checker.initiated(stranger, server);
   pass(stranger, server, 100);
   for (int i = 0; i < 3; ++i) pass(server, stranger, 100);
   EXPECT_EQ(only(verdict), "");
@@ -377,7 +378,9 @@ TEST_F(WireTest, AStormOfControlPackets) {
 }
 
 TEST_F(WireTest, DataExcusesControlPackets) {
+  checker.participant(stranger);
   checker.initiated(server, stranger);
+  checker.initiated(stranger, server);
   for (int i = 0; i < 200; ++i) {
     pass(stranger, server, 1000, kData);
     pass(server, stranger, 20);

@@ -202,7 +202,10 @@ TEST(PacketKind, NamesWhatAFrameCarries) {
   grant.id = wire::RpcId::of(3, 9);
   grant.offset = 5000;
   grant.hold = true;
-  wire::encode_frame_header(wire::FrameHeader(), wire::kGrantSize + wire::kPingSize, bytes.data());
+  wire::FrameHeader header;
+  header.destination.value = 1;
+  header.packet_number = 1;
+  wire::encode_frame_header(header, wire::kGrantSize + wire::kPingSize, bytes.data());
   wire::encode_packet(grant, bytes.data() + wire::kFrameHeaderSize);
   wire::encode_packet(wire::PingPacket(), bytes.data() + wire::kFrameHeaderSize + wire::kGrantSize);
   wire::Frame frame;
