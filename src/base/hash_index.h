@@ -10,8 +10,8 @@
 namespace homa {
 
 /// Traits: `using Key; static std::uint64_t hash(const Key&, secret); static const Key& key(const T&);`
-/// Objects are not owned; their keys must not change while indexed. Linear probing with backward-shift deletion, at most
-/// half full. The secret keeps peers from choosing colliding keys. Not thread-safe.
+/// Objects are not owned; their keys must not change while indexed. Linear probing with backward-shift deletion, at
+/// most half full. The secret keeps peers from choosing colliding keys. Not thread-safe.
 template <typename T, typename Traits>
 class HashIndex {
  public:

@@ -15,7 +15,9 @@ inline constexpr int kPriorityLevels = 8;
 enum class Priority : std::uint8_t {};
 inline constexpr Priority kLowestPriority{0};
 inline constexpr Priority kControlPriority{kPriorityLevels - 1};
-constexpr int index(Priority priority) { return static_cast<int>(priority); }
+constexpr int index(Priority priority) {
+  return static_cast<int>(priority);
+}
 
 /// Half-open range of byte offsets within one message.
 struct ByteRange {
@@ -23,7 +25,9 @@ struct ByteRange {
   std::uint64_t end = 0;
   constexpr std::uint64_t length() const { return end - begin; }
   constexpr bool empty() const { return begin >= end; }
-  friend constexpr bool operator==(const ByteRange& a, const ByteRange& b) { return a.begin == b.begin && a.end == b.end; }
+  friend constexpr bool operator==(const ByteRange& a, const ByteRange& b) {
+    return a.begin == b.begin && a.end == b.end;
+  }
   friend constexpr bool operator!=(const ByteRange& a, const ByteRange& b) { return !(a == b); }
 };
 
@@ -44,13 +48,16 @@ class Rate {
   constexpr double gigabits_per_second() const { return static_cast<double>(value_) * 8 / 1e9; }
   /// Bytes that pass in `duration`.
   constexpr std::uint64_t bytes_in(Duration duration) const {
-    return static_cast<std::uint64_t>(static_cast<double>(value_) * static_cast<double>(std::max<Duration::rep>(duration.count(), 0)) / 1e9);
+    return static_cast<std::uint64_t>(static_cast<double>(value_) *
+                                      static_cast<double>(std::max<Duration::rep>(duration.count(), 0)) / 1e9);
   }
   /// Time that `bytes` need. Precondition: known().
   constexpr Duration time_for(std::uint64_t bytes) const {
     return Duration(static_cast<Duration::rep>(static_cast<double>(bytes) * 1e9 / static_cast<double>(value_)));
   }
-  constexpr Rate scaled(double factor) const { return Rate(static_cast<std::uint64_t>(static_cast<double>(value_) * factor)); }
+  constexpr Rate scaled(double factor) const {
+    return Rate(static_cast<std::uint64_t>(static_cast<double>(value_) * factor));
+  }
   friend constexpr bool operator==(Rate a, Rate b) { return a.value_ == b.value_; }
   friend constexpr bool operator<(Rate a, Rate b) { return a.value_ < b.value_; }
 

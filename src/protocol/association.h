@@ -20,6 +20,13 @@ struct Slot {
   Rpc* rpc = nullptr;
 };
 
+/// The id that the peer chose, with its address: ids of different peers may be equal.
+struct RemoteName {
+  std::uint64_t id = 0;
+  Address address;
+  friend bool operator==(const RemoteName& a, const RemoteName& b) { return a.id == b.id && a.address == b.address; }
+};
+
 /// A small packet to be sent (again) to the peer, of things that have no state of their own any more.
 struct ControlItem {
   ContentKind kind = ContentKind::nothing;  // abort, aborted or release
@@ -50,7 +57,6 @@ struct Association {
   bool hello_pending = false;
   bool hello_ack_pending = false;
   bool cutoffs_pending = false;
-  bool in_control_queue = false;
   std::uint8_t unreachable_hints = 0;
   std::uint16_t mtu_probe_pending = 0;  ///< size of the probe to send
 
@@ -63,7 +69,7 @@ struct Association {
 
   std::array<std::unique_ptr<Lane>, kPriorityLevels> lanes;
   PathMtu mtu;
-  Duration best_rtt{0};      ///< smallest minimum of any lane
+  Duration best_rtt{0};  ///< smallest minimum of any lane
   Time last_heard{};
   Time first_unanswered = kNever;
   Time first_hint = kNever;
@@ -71,6 +77,7 @@ struct Association {
 
   std::array<std::uint32_t, kPriorityLevels> cutoffs{};  ///< of the peer, for what we send to it
   std::uint16_t cutoff_version = 0;
+  std::uint16_t cutoffs_told = 0;       ///< version of ours that the peer was told
   std::uint64_t unproven_received = 0;  ///< bytes from an address not yet proven
   std::uint64_t unproven_sent = 0;
   std::uint32_t unproven_datagrams_received = 0;
@@ -80,13 +87,14 @@ struct Association {
   std::vector<std::uint16_t> free_slots;  ///< client: used before, free now; last in first out keeps the table small
   RpcQueue waiting;                       ///< client: calls without a slot
   AssociationRpcs rpcs;
-  GrantQueue grants;                      ///< RPCs with a GRANT to send
+  GrantQueue grants;  ///< RPCs with a GRANT to send
   Ring<ControlItem> control;
-  bool blocked_start = false;             ///< client: a start met would_block; tell `writable` later
   Host* host = nullptr;
 
+  ListHook<Association> blocked_hook;  ///< a start met would_block: `writable` is owed
+  ListHook<Association> all_hook;
   ListHook<Association> control_hook;
-  ListHook<Association> idle_hook;      ///< nothing in it: may be forgotten, oldest first
+  ListHook<Association> idle_hook;  ///< nothing in it: may be forgotten, oldest first
   ListHook<Association> unproven_hook;
 
   Lane& lane(Priority priority) {

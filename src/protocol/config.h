@@ -72,11 +72,11 @@ struct Config {
 
   // --- times -------------------------------------------------------------------------------------------------
   Duration initial_probe_timeout = 2ms;
-  Duration max_ack_delay = 1ms;       ///< a complete message's acknowledgment may wait so long for company
-  Duration ping_interval = 500ms;     ///< silence of a peer that we wait for, before we ask whether it lives
-  Duration peer_timeout = 5s;         ///< silence despite probes, after which the peer counts as dead
-  Duration idle_timeout = 30s;        ///< T of the architecture: an idle association may be forgotten after it
-  Duration mtu_probe_interval = 600s; ///< RFC 8899 PMTU_RAISE_TIMER
+  Duration max_ack_delay = 1ms;        ///< a complete message's acknowledgment may wait so long for company
+  Duration ping_interval = 500ms;      ///< silence of a peer that we wait for, before we ask whether it lives
+  Duration peer_timeout = 5s;          ///< silence despite probes, after which the peer counts as dead
+  Duration idle_timeout = 30s;         ///< T of the architecture: an idle association may be forgotten after it
+  Duration mtu_probe_interval = 600s;  ///< RFC 8899 PMTU_RAISE_TIMER
 
   /// Test builds only: bit set of planted defects (src/protocol/defects.h). The product ignores it.
   std::uint32_t defects = 0;

@@ -47,7 +47,9 @@ constexpr bool planted(std::uint32_t defects, Defect defect) {
   return ((defects >> static_cast<std::uint32_t>(defect)) & 1u) != 0;
 }
 #else
-constexpr bool planted(std::uint32_t, Defect) { return false; }
+constexpr bool planted(std::uint32_t, Defect) {
+  return false;
+}
 #endif
 
 }  // namespace homa::protocol

@@ -51,7 +51,8 @@ struct Arrival {
   /// For each packet of the frame, where its payload may be copied (or opened) to; null: nowhere, commit() reads it
   /// from where it is. Destinations are holes of messages: bytes not yet received.
   std::array<std::byte*, wire::kMaxPacketsPerFrame> destination;
-  std::uint32_t association = 0;  ///< internal
+  std::uint32_t association = 0;  ///< internal: index and generation of the association, or 0
+  std::uint32_t association_generation = 0;
 };
 
 /// Why the driver could not send a train.
@@ -93,7 +94,7 @@ class Endpoint {
 
   /// The next train, or false: nothing may be sent before next_deadline() or another input.
   bool next_transmit(Time now, Train& train);
-  /// The driver could not send `train` (the one last returned by next_transmit).
+  /// The driver could not send `train`, which next_transmit returned.
   void transmit_failed(const Train& train, TransmitFailure failure, Time now);
   /// An error that the network reported about `peer` outside of a send: a hint, checked against what is outstanding.
   void network_error(const Address& peer, TransmitFailure failure, Time now);
@@ -115,12 +116,12 @@ class Endpoint {
   struct Usage {
     std::uint64_t associations = 0;
     std::uint64_t unproven_associations = 0;
-    std::uint64_t calls = 0;             ///< started, not yet finished
-    std::uint64_t requests = 0;          ///< arriving, running, or response not yet acknowledged
-    std::uint64_t receive_memory = 0;    ///< bytes of messages held
-    std::uint64_t incoming = 0;          ///< granted and not received
-    std::uint64_t send_memory = 0;       ///< payload bytes referenced
-    std::uint64_t core_memory = 0;       ///< bytes that the core itself allocated
+    std::uint64_t calls = 0;           ///< started, not yet finished
+    std::uint64_t requests = 0;        ///< arriving, running, or response not yet acknowledged
+    std::uint64_t receive_memory = 0;  ///< bytes of messages held
+    std::uint64_t incoming = 0;        ///< granted and not received
+    std::uint64_t send_memory = 0;     ///< payload bytes referenced
+    std::uint64_t core_memory = 0;     ///< bytes that the core itself allocated
   };
   Usage usage() const;
   /// Smoothed round trip on the top lane to `peer`; zero when not known.

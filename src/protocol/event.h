@@ -24,17 +24,17 @@ using RequestId = Handle<struct RequestTag>;  ///< an RPC that a peer started an
 /// How a call ended. Only `ok` promises that the peer has the whole message (one-way) or answered (RPC).
 enum class CallStatus : std::uint8_t {
   ok,
-  cancelled,          ///< by our own cancel()
+  cancelled,  ///< by our own cancel()
   deadline_exceeded,
-  peer_unreachable,   ///< never heard of: no answer to HELLO, or the network says that nobody is there; not executed
-  peer_timeout,       ///< heard before, silent now; outcome unknown
-  outcome_unknown,    ///< the peer restarted or forgot us while the call ran; it may or may not have executed
-  refused,            ///< the peer's application refused or failed it
-  no_handler,         ///< the peer serves no such message
-  too_long,           ///< over the peer's limit (learnt after the call started)
-  peer_closed,        ///< the peer said goodbye
-  protocol_error,     ///< the peer contradicted itself
-  shut_down,          ///< our own endpoint was closed
+  peer_unreachable,  ///< never heard of: no answer to HELLO, or the network says that nobody is there; not executed
+  peer_timeout,      ///< heard before, silent now; outcome unknown
+  outcome_unknown,   ///< the peer restarted or forgot us while the call ran; it may or may not have executed
+  refused,           ///< the peer's application refused or failed it
+  no_handler,        ///< the peer serves no such message
+  too_long,          ///< over the peer's limit (learnt after the call started)
+  peer_closed,       ///< the peer said goodbye
+  protocol_error,    ///< the peer contradicted itself
+  shut_down,         ///< our own endpoint was closed
 };
 const char* to_string(CallStatus status);
 
@@ -63,8 +63,8 @@ struct Event {
   std::uint64_t cookie = 0;          ///< call_finished: CallOptions::cookie
   std::uint64_t payload_cookie = 0;  ///< payload_released: Payload::cookie
   Message message;
-  Time deadline = kNever;            ///< request: when the caller gives up, on our clock
-  HostAddress local;                 ///< request, one_way: the address of ours that was asked
+  Time deadline = kNever;  ///< request: when the caller gives up, on our clock
+  HostAddress local;       ///< request, one_way: the address of ours that was asked
 };
 
 /// Memory to send from: pieces are gathered in order. The array and the bytes stay readable and unchanged until the
@@ -82,14 +82,14 @@ struct CallOptions {
   std::uint8_t message_class = 0;  ///< 0 is most urgent; compared before length
   bool idempotent = false;         ///< may run more than once: may ride with HELLO, and again after a restart
   bool one_way = false;
-  HostAddress local;               ///< source address to use; all zero: the system chooses
+  HostAddress local;  ///< source address to use; all zero: the system chooses
 };
 
 enum class StartError : std::uint8_t {
   none,
-  would_block,      ///< too much waits for this peer, or too many bytes in all; a `writable` event follows
-  too_long,         ///< over the limit of max_message_length(), ours or the peer's
-  no_address,       ///< the peer's address is not usable (port 0, link-local without scope)
+  would_block,  ///< too much waits for this peer, or too many bytes in all; a `writable` event follows
+  too_long,     ///< over the limit of max_message_length(), ours or the peer's
+  no_address,   ///< the peer's address is not usable (port 0, link-local without scope)
   deadline_passed,
   shut_down,
 };

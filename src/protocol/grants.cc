@@ -95,7 +95,7 @@ void GrantScheduler::forget_incoming(InMessage& message) {
 
 std::uint64_t GrantScheduler::next_step(const InMessage& message, const GrantSettings& settings,
                                         std::uint64_t allowance) const {
-  const std::uint64_t target = std::min(message.length, message.received_bytes + settings.window);
+  const std::uint64_t target = std::min(message.length, message.received_bytes + message.window);
   if (target <= message.authorised) return 0;
   std::uint64_t room = settings.max_incoming > total_incoming_ ? settings.max_incoming - total_incoming_ : 0;
   if (shared_ != nullptr) room = std::min(room, shared_->room());
@@ -110,8 +110,8 @@ void GrantScheduler::authorise(InMessage& message, std::uint64_t step, Priority 
   count_incoming(message);
 }
 
-// M messages on S levels: M <= S use the M lowest levels, the best message the highest of those; else the S - 1 best get
-// a level each and the rest share the lowest (SIGCOMM'18 section 3.4).
+// M messages on S levels: M <= S use the M lowest levels, the best message the highest of those; else the S - 1 best
+// get a level each and the rest share the lowest (SIGCOMM'18 section 3.4).
 Priority GrantScheduler::level_of_rank(std::size_t rank, std::size_t active, const GrantSettings& settings) {
   const std::size_t levels = std::max<std::size_t>(settings.scheduled_levels, 1);
   const std::size_t top = std::min(active, levels) - 1;

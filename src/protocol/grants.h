@@ -36,9 +36,8 @@ struct Host {
 
 /// What one round of granting goes by; the core measures it.
 struct GrantSettings {
-  std::uint64_t window = 0;         ///< bytes that one message may have authorised and not received: RTTbytes
-  std::uint64_t max_incoming = 0;   ///< all messages together
-  std::uint64_t smallest_step = 1;  ///< no grant for less, unless it is the rest of a message
+  std::uint64_t max_incoming = 0;               ///< all messages together
+  std::uint64_t smallest_step = 1;              ///< no grant for less, unless it is the rest of a message
   std::uint64_t allowance = ~std::uint64_t{0};  ///< pacing: bytes that this round may grant
   std::uint8_t scheduled_levels = 1;
   std::uint8_t lowest_level = 0;
@@ -97,7 +96,7 @@ class GrantScheduler {
     oldest_credit_ += static_cast<double>(just_granted) * oldest_share_;
     InMessage* oldest = ages_.top();
     if (oldest == nullptr || oldest_credit_ < static_cast<double>(settings.smallest_step)) return 0;
-    if (oldest->authorised - oldest->received_bytes > settings.window) return 0;
+    if (oldest->authorised > oldest->received_bytes + oldest->window) return 0;
     const std::uint64_t step =
         std::min(static_cast<std::uint64_t>(oldest_credit_), oldest->length - oldest->authorised);
     oldest_credit_ = 0;

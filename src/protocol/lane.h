@@ -30,11 +30,12 @@ enum class ContentKind : std::uint8_t {
 struct Content {
   static constexpr std::uint32_t kEnd = 0xffffffff;
   ContentKind kind = ContentKind::nothing;
-  std::uint16_t length = 0;          // data: payload bytes; abort, aborted: the code; mtu_probe: datagram size
-  std::uint32_t rpc_index = 0;       // data, grant: slab handle, stale when the RPC is gone
+  std::uint16_t length = 0;     // data: payload bytes; abort, aborted: the code; mtu_probe: datagram size
+  std::uint32_t rpc_index = 0;  // data, grant: slab handle, stale when the RPC is gone
   std::uint32_t rpc_generation = 0;
-  std::uint32_t next = kEnd;         // further contents of the same frame, in the core's pool
-  std::uint64_t value = 0;           // data: offset; abort, aborted, release: RpcId; cutoffs: version
+  std::uint32_t next = kEnd;  // further contents of the same frame, in the core's pool
+  std::uint64_t rpc_id = 0;   // data, grant: the slot and generation it went under (a call may go again)
+  std::uint64_t value = 0;    // data: offset; abort, aborted, release: RpcId; cutoffs: version
 };
 
 enum class SentState : std::uint8_t {

@@ -32,20 +32,20 @@ class PathMtu {
   bool lost(std::uint16_t size, Time now);
 
  private:
-  static constexpr std::uint8_t kMaxProbes = 3;        // RFC 8899 MAX_PROBES
-  static constexpr std::uint16_t kBlackHoleLosses = 6; // full-size losses in a row, none delivered between
-  static constexpr std::uint32_t kSettled = 64;        // deliveries that make a path worth probing
+  static constexpr std::uint8_t kMaxProbes = 3;         // RFC 8899 MAX_PROBES
+  static constexpr std::uint16_t kBlackHoleLosses = 6;  // full-size losses in a row, none delivered between
+  static constexpr std::uint32_t kSettled = 64;         // deliveries that make a path worth probing
   std::uint16_t candidate_above(std::uint16_t size) const;
 
   std::uint16_t size_;
   std::uint16_t base_;
   std::uint16_t ceiling_;
-  std::uint16_t probing_ = 0;         // size of the outstanding probe
-  std::uint16_t big_losses_ = 0;      // in a row
+  std::uint16_t probing_ = 0;     // size of the outstanding probe
+  std::uint16_t big_losses_ = 0;  // in a row
   std::uint8_t probe_losses_ = 0;
   std::uint32_t deliveries_ = 0;
   Duration raise_interval_;
-  Time raise_at_{};                   // no probes before
+  Time raise_at_{};  // no probes before
 };
 
 }  // namespace homa::protocol

@@ -29,13 +29,13 @@ struct Rpc {
   bool is_caller = false;
   bool one_way = false;
   bool idempotent = false;
-  bool aborted = false;         ///< callee: the caller is gone; ABORTED is owed when the handler ends
-  bool event_pending = false;   ///< callee: `request` waits in the event queue
+  bool aborted = false;        ///< callee: the caller is gone; ABORTED is owed when the handler ends
+  bool event_pending = false;  ///< callee: `request` waits in the event queue
   std::uint8_t message_class = 0;
   std::uint32_t response_limit = wire::kNoResponseLimit;
   std::uint64_t cookie = 0;
   Time deadline = kNever;
-  Time first_sent = kNever;     ///< caller: when the request first went out
+  Time first_sent = kNever;  ///< caller: when the request first went out
   HostAddress local;
 
   OutMessage out;

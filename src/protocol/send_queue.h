@@ -17,7 +17,7 @@ class SendQueue {
   /// Puts the RPC's outgoing message where its state says: in, out, or to a new place.
   void refresh(Rpc& rpc) {
     if (!rpc.out.sendable()) return remove(rpc);
-    if (!by_order_.contains(rpc)) {
+    if (!contains(rpc)) {
       by_order_.push(rpc);
       by_age_.push(rpc);
     } else {
@@ -29,6 +29,7 @@ class SendQueue {
     by_age_.discard(rpc);
   }
   bool empty() const { return by_order_.empty(); }
+  static bool contains(const Rpc& rpc) { return rpc.order_hook.position != HeapHook::kAbsent; }
 
   /// The message to send from, or null. The oldest has its turn when its share of the bytes has gathered to `quantum`.
   Rpc* next(std::uint64_t quantum) {

@@ -12,6 +12,7 @@ enum class TimerKind : std::uint8_t {
   association,  ///< acknowledgments, loss, probes, pings, silence: the earliest of them
   call,         ///< the deadline of a call
   stall,        ///< a message whose sender may send and does not
+  held,         ///< messages wait for memory that others may have freed
 };
 
 struct TimerNode {
@@ -24,6 +25,7 @@ struct TimerNode {
 /// A node may fire early, never late: whoever owns it looks at its state and sets it anew. Not thread-safe.
 class TimerQueue {
  public:
+  static bool contains(const TimerNode& node) { return node.hook.position != HeapHook::kAbsent; }
   Time next() const { return heap_.empty() ? kNever : heap_.top()->when; }
   TimerNode* pop_due(Time now) { return next() <= now ? heap_.pop() : nullptr; }
   void set(TimerNode& node, Time when) {

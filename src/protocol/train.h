@@ -35,6 +35,10 @@ struct Train {
   Priority priority{};
   Ecn ecn = Ecn::not_ect;
   bool is_mtu_probe = false;
+  // Internal: which packet numbers these are, for transmit_failed().
+  std::uint32_t association = 0;
+  std::uint32_t association_generation = 0;
+  std::uint64_t first_number = 0;
   std::size_t segment_count = 0;
   std::size_t piece_count = 0;
   std::size_t header_bytes = 0;

@@ -6,7 +6,7 @@
 namespace homa::wire {
 namespace {
 
-constexpr std::uint32_t bit(Type type) {
+constexpr std::uint32_t bit(PacketType type) {
   return std::uint32_t{1} << static_cast<unsigned>(type);
 }
 
@@ -198,36 +198,36 @@ DecodeError decode_release(Blocks& in, ReleasePacket& packet) {
   return DecodeError::none;
 }
 
-DecodeError decode_packet(Type type, Blocks& in, Packet& packet) {
+DecodeError decode_packet(PacketType type, Blocks& in, Packet& packet) {
   switch (type) {
-    case Type::data:
+    case PacketType::data:
       return decode_data(in, packet.emplace<DataPacket>());
-    case Type::ack:
+    case PacketType::ack:
       return decode_ack(in, packet.emplace<AckPacket>());
-    case Type::grant:
+    case PacketType::grant:
       return decode_grant(in, packet.emplace<GrantPacket>());
-    case Type::hello:
+    case PacketType::hello:
       return decode_hello(in, packet.emplace<HelloPacket>(), false);
-    case Type::hello_ack:
+    case PacketType::hello_ack:
       return decode_hello(in, packet.emplace<HelloPacket>(), true);
-    case Type::no_association:
+    case PacketType::no_association:
       return decode_no_association(in, packet.emplace<NoAssociationPacket>());
-    case Type::close:
+    case PacketType::close:
       return decode_close(in, packet.emplace<ClosePacket>());
-    case Type::ping:
+    case PacketType::ping:
       packet.emplace<PingPacket>();
       return decode_ping(in);
-    case Type::mtu_probe:
+    case PacketType::mtu_probe:
       return decode_mtu_probe(in, packet.emplace<MtuProbePacket>());
-    case Type::crypto:
+    case PacketType::crypto:
       return decode_crypto(in, packet.emplace<CryptoPacket>());
-    case Type::cutoffs:
+    case PacketType::cutoffs:
       return decode_cutoffs(in, packet.emplace<CutoffsPacket>());
-    case Type::abort:
+    case PacketType::abort:
       return decode_abort(in, packet.emplace<AbortPacket>(), false);
-    case Type::aborted:
+    case PacketType::aborted:
       return decode_abort(in, packet.emplace<AbortPacket>(), true);
-    case Type::release:
+    case PacketType::release:
       return decode_release(in, packet.emplace<ReleasePacket>());
   }
   return DecodeError::unknown_type;
@@ -235,11 +235,11 @@ DecodeError decode_packet(Type type, Blocks& in, Packet& packet) {
 
 // Which packets may share a frame, and under which header (docs/wire.md section 3). `seen` has a bit for each type.
 bool may_stand_together(const FrameHeader& header, std::uint32_t seen, std::size_t count) {
-  constexpr std::uint32_t kSolitary = bit(Type::no_association) | bit(Type::close);
-  if (((seen & bit(Type::hello)) != 0) != (header.destination.value == 0)) return false;
-  if ((seen & bit(Type::hello_ack)) != 0 && header.destination.value == 0) return false;
+  constexpr std::uint32_t kSolitary = bit(PacketType::no_association) | bit(PacketType::close);
+  if (((seen & bit(PacketType::hello)) != 0) != (header.destination.value == 0)) return false;
+  if ((seen & bit(PacketType::hello_ack)) != 0 && header.destination.value == 0) return false;
   if ((seen & kSolitary) != 0 && count != 1) return false;
-  return !header.reversed || (seen & bit(Type::no_association)) != 0;
+  return !header.reversed || (seen & bit(PacketType::no_association)) != 0;
 }
 
 }  // namespace
@@ -269,11 +269,11 @@ DecodeError decode_header_block(const FrameHeader& header, ByteView header_block
   if (in.header_left == 0) return DecodeError::bad_value;
   for (; in.header_left != 0; ++count) {
     if (count == kMaxPacketsPerFrame) return DecodeError::too_many_packets;
-    const Type type{load8(in.header)};
+    const PacketType type{load8(in.header)};
     if (const DecodeError error = decode_packet(type, in, frame.packets[count]); error != DecodeError::none) {
       return error;
     }
-    if (type == Type::hello && count != 0) return DecodeError::bad_value;
+    if (type == PacketType::hello && count != 0) return DecodeError::bad_value;
     seen |= bit(type);
   }
   if (in.payload_left != 0) return DecodeError::trailing_bytes;

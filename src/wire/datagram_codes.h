@@ -23,7 +23,7 @@ inline constexpr std::uint8_t kGrantHoldFlag = 0x01;
 inline constexpr std::uint8_t kCallFlags = kCallOneWay | kCallIdempotent;
 inline constexpr std::uint16_t kNoLimitOnWire = 0xffff;
 
-enum class Type : std::uint8_t {
+enum class PacketType : std::uint8_t {
   hello = 0x01,
   hello_ack = 0x02,
   no_association = 0x03,

@@ -1,7 +1,7 @@
 // The writing half of the datagram codec; the reading half is datagram.cc.
 #include <algorithm>
-#include <cassert>
 
+#include "base/assert.h"
 #include "wire/datagram.h"
 #include "wire/datagram_codes.h"
 #include "wire/endian.h"
@@ -9,13 +9,13 @@
 namespace homa::wire {
 namespace {
 
-void store_head(std::byte* out, Type type, std::uint8_t flags) {
+void store_head(std::byte* out, PacketType type, std::uint8_t flags) {
   store8(out, static_cast<std::uint8_t>(type));
   store8(out + 1, flags);
 }
 
-void store_rpc_head(std::byte* out, Type type, std::uint8_t flags, RpcId id) {
-  assert(id.value >> 48 == 0);
+void store_rpc_head(std::byte* out, PacketType type, std::uint8_t flags, RpcId id) {
+  HOMA_ASSERT(id.value >> 48 == 0);
   store_head(out, type, flags);
   store16(out + 2, id.slot());
   store32(out + 4, id.generation());
@@ -28,8 +28,8 @@ std::uint16_t response_limit_on_wire(std::uint32_t limit) {
 }
 
 std::size_t encode(const GrantPacket& packet, std::byte* out) {
-  assert(packet.offset <= kMaxMessageLength && index(packet.priority) < kPriorityLevels);
-  store_rpc_head(out, Type::grant, packet.hold ? kGrantHoldFlag : 0, packet.id);
+  HOMA_ASSERT(packet.offset <= kMaxMessageLength && index(packet.priority) < kPriorityLevels);
+  store_rpc_head(out, PacketType::grant, packet.hold ? kGrantHoldFlag : 0, packet.id);
   store48(out + 8, packet.offset);
   store8(out + 14, static_cast<std::uint8_t>(packet.priority));
   store8(out + 15, 0);
@@ -37,8 +37,8 @@ std::size_t encode(const GrantPacket& packet, std::byte* out) {
 }
 
 std::size_t encode(const AckPacket& packet, std::byte* out) {
-  assert(packet.range_count >= 1 && packet.range_count <= kMaxAckRanges);
-  store_head(out, Type::ack, 0);
+  HOMA_ASSERT(packet.range_count >= 1 && packet.range_count <= kMaxAckRanges);
+  store_head(out, PacketType::ack, 0);
   store8(out + 2, packet.lane);
   store8(out + 3, packet.range_count);
   store32(out + 4, packet.delay_ns);
@@ -54,8 +54,8 @@ std::size_t encode(const AckPacket& packet, std::byte* out) {
 }
 
 std::size_t encode(const HelloPacket& packet, std::byte* out) {
-  assert(packet.source.value != 0 && packet.max_message_length <= kMaxMessageLength);
-  store_head(out, packet.is_ack ? Type::hello_ack : Type::hello, 0);
+  HOMA_ASSERT(packet.source.value != 0 && packet.max_message_length <= kMaxMessageLength);
+  store_head(out, packet.is_ack ? PacketType::hello_ack : PacketType::hello, 0);
   store16(out + 2, packet.slots);
   store64(out + 4, packet.source.value);
   store64(out + 12, packet.incarnation);
@@ -72,14 +72,14 @@ std::size_t encode(const HelloPacket& packet, std::byte* out) {
 
 std::size_t encode(const NoAssociationPacket& packet, std::byte* out) {
   store32(out, 0);
-  store_head(out, Type::no_association, 0);
+  store_head(out, PacketType::no_association, 0);
   store32(out + 4, packet.packet_number);
   store64(out + 8, packet.incarnation);
   return kNoAssociationSize;
 }
 
 std::size_t encode(const ClosePacket& packet, std::byte* out) {
-  store_head(out, Type::close, 0);
+  store_head(out, PacketType::close, 0);
   store16(out + 2, packet.code);
   store32(out + 4, 0);
   store64(out + 8, packet.incarnation);
@@ -88,19 +88,19 @@ std::size_t encode(const ClosePacket& packet, std::byte* out) {
 
 std::size_t encode(const PingPacket&, std::byte* out) {
   store32(out, 0);
-  store_head(out, Type::ping, 0);
+  store_head(out, PacketType::ping, 0);
   return kPingSize;
 }
 
 std::size_t encode(const MtuProbePacket& packet, std::byte* out) {
-  store_head(out, Type::mtu_probe, 0);
+  store_head(out, PacketType::mtu_probe, 0);
   store16(out + 2, packet.padding_length);
   return kMtuProbeSize;
 }
 
 std::size_t encode(const CryptoPacket& packet, std::byte* out) {
-  assert(packet.payload.size <= 0xffff && packet.offset + packet.payload.size <= kMaxMessageLength);
-  store_head(out, Type::crypto, 0);
+  HOMA_ASSERT(packet.payload.size <= 0xffff && packet.offset + packet.payload.size <= kMaxMessageLength);
+  store_head(out, PacketType::crypto, 0);
   store16(out + 2, static_cast<std::uint16_t>(packet.payload.size));
   store48(out + 4, packet.offset);
   store16(out + 10, 0);
@@ -108,21 +108,21 @@ std::size_t encode(const CryptoPacket& packet, std::byte* out) {
 }
 
 std::size_t encode(const CutoffsPacket& packet, std::byte* out) {
-  store_head(out, Type::cutoffs, kPriorityLevels);
+  store_head(out, PacketType::cutoffs, kPriorityLevels);
   store16(out + 2, packet.version);
   for (std::size_t i = 0; i < packet.cutoffs.size(); ++i) store32(out + 4 + 4 * i, packet.cutoffs[i]);
   return kCutoffsSize;
 }
 
 std::size_t encode(const AbortPacket& packet, std::byte* out) {
-  store_rpc_head(out, packet.is_aborted ? Type::aborted : Type::abort, 0, packet.id);
+  store_rpc_head(out, packet.is_aborted ? PacketType::aborted : PacketType::abort, 0, packet.id);
   store16(out + 8, static_cast<std::uint16_t>(packet.code));
   store16(out + 10, 0);
   return kAbortSize;
 }
 
 std::size_t encode(const ReleasePacket& packet, std::byte* out) {
-  store_rpc_head(out, Type::release, 0, packet.id);
+  store_rpc_head(out, PacketType::release, 0, packet.id);
   return kReleaseSize;
 }
 
@@ -133,7 +133,7 @@ std::size_t encode(const DataPacket& packet, std::byte* out) {
 // Whatever only the native carrier has.
 template <typename Native>
 std::size_t encode(const Native&, std::byte*) {
-  assert(!"a packet of the native carrier has no place in a datagram frame");
+  HOMA_ASSERT(false && "a packet of the native carrier has no place in a datagram frame");
   return 0;
 }
 
@@ -197,16 +197,16 @@ std::size_t encode_packet(const Packet& packet, std::byte* out) {
 }
 
 std::size_t encode_data(const DataPacket& packet, std::byte* out) {
-  assert(packet.message_length <= kMaxMessageLength && packet.payload.size <= 0xffff);
-  assert(packet.offset + packet.payload.size <= packet.message_length);
-  assert(packet.first || (packet.offset != 0 && packet.payload.size != 0));
+  HOMA_ASSERT(packet.message_length <= kMaxMessageLength && packet.payload.size <= 0xffff);
+  HOMA_ASSERT(packet.offset + packet.payload.size <= packet.message_length);
+  HOMA_ASSERT(packet.first || (packet.offset != 0 && packet.payload.size != 0));
   const unsigned flags = (packet.first ? kDataFirstFlag : 0U) | (packet.retransmission ? kDataRetransmissionFlag : 0U);
-  store_rpc_head(out, Type::data, static_cast<std::uint8_t>(flags), packet.id);
+  store_rpc_head(out, PacketType::data, static_cast<std::uint8_t>(flags), packet.id);
   store48(out + 8, packet.offset);
   store48(out + 14, packet.message_length);
   store16(out + 20, static_cast<std::uint16_t>(packet.payload.size));
   if (!packet.first) return kDataHeaderSize;
-  assert(packet.incoming <= kMaxMessageLength);
+  HOMA_ASSERT(packet.incoming <= kMaxMessageLength);
   store48(out + 22, packet.incoming);
   store16(out + 28, packet.cutoff_version);
   store16(out + 30, response_limit_on_wire(packet.response_unscheduled));
@@ -217,7 +217,7 @@ std::size_t encode_data(const DataPacket& packet, std::byte* out) {
 }
 
 void encode_frame_header(const FrameHeader& header, std::size_t header_block_length, std::byte* out) {
-  assert(header_block_length <= 0xffff && index(header.lane) < kPriorityLevels);
+  HOMA_ASSERT(header_block_length <= 0xffff && index(header.lane) < kPriorityLevels);
   const unsigned form = kFormAndVersion | (header.sealed ? kSealedBit : 0U) | (header.key_phase ? kKeyPhaseBit : 0U) |
                         (header.reversed ? kReversedBit : 0U);
   store8(out, static_cast<std::uint8_t>(form));

@@ -1,9 +1,9 @@
 #include "wire/native.h"
 
 #include <array>
-#include <cassert>
 #include <cstring>
 
+#include "base/assert.h"
 #include "wire/endian.h"
 
 namespace homa::wire {
@@ -142,8 +142,8 @@ void store_data_offset(const NativeHeader& header, std::uint32_t offset, std::by
 }
 
 std::size_t encode(const NativeHeader& header, const DataPacket& packet, std::byte* out) {
-  assert(packet.first && packet.message_length <= 0xffffffff && packet.incoming <= 0xffffffff);
-  assert(packet.offset + packet.payload.size <= packet.message_length);
+  HOMA_ASSERT(packet.first && packet.message_length <= 0xffffffff && packet.incoming <= 0xffffffff);
+  HOMA_ASSERT(packet.offset + packet.payload.size <= packet.message_length);
   store_common(header, Type::data, packet.id, out);
   store_data_offset(header, static_cast<std::uint32_t>(packet.offset), out);
   store32(out + 28, static_cast<std::uint32_t>(packet.message_length));
@@ -157,7 +157,7 @@ std::size_t encode(const NativeHeader& header, const DataPacket& packet, std::by
 }
 
 std::size_t encode(const NativeHeader& header, const GrantPacket& packet, std::byte* out) {
-  assert(packet.offset <= 0xffffffff);
+  HOMA_ASSERT(packet.offset <= 0xffffffff);
   store_common(header, Type::grant, packet.id, out);
   store32(out + 28, static_cast<std::uint32_t>(packet.offset));
   store8(out + 32, static_cast<std::uint8_t>(packet.priority));
@@ -180,7 +180,7 @@ std::size_t encode(const NativeHeader& header, const CutoffsPacket& packet, std:
 }
 
 std::size_t encode(const NativeHeader& header, const NativeAckPacket& packet, std::byte* out) {
-  assert(packet.count <= packet.entries.size());
+  HOMA_ASSERT(packet.count <= packet.entries.size());
   store_common(header, Type::ack, packet.id, out);
   store16(out + 28, packet.count);
   for (std::size_t i = 0; i < packet.entries.size(); ++i) {
@@ -209,7 +209,7 @@ std::size_t encode(const NativeHeader& header, const NeedAckPacket& packet, std:
 }
 template <typename DatagramOnly>
 std::size_t encode(const NativeHeader&, const DatagramOnly&, std::byte*) {
-  assert(!"a packet of the datagram carrier has no native form");
+  HOMA_ASSERT(false && "a packet of the datagram carrier has no native form");
   return 0;
 }
 
@@ -276,8 +276,10 @@ DecodeError decode_native(ByteView ip_payload, NativeHeader& header, Packet& pac
   header.from_server = (load64(in + 20) & 1) != 0;
   header.offset_place = OffsetPlace::both;
   header.train_offset = 0;
-  if (header.source_port == 0 || header.destination_port == 0) return DecodeError::bad_value;
-  switch (Type{load8(in + 11)}) {
+  const Type type{load8(in + 11)};
+  // FREEZE speaks to the host, not to a socket.
+  if (header.source_port == 0 || (header.destination_port == 0 && type != Type::freeze)) return DecodeError::bad_value;
+  switch (type) {
     case Type::data:
       return decode_data(ip_payload, header, packet.emplace<DataPacket>());
     case Type::grant:
@@ -310,8 +312,8 @@ std::size_t encode_native(const NativeHeader& header, const Packet& packet, std:
 
 std::uint16_t native_checksum(const HostAddress& source, const HostAddress& destination, ByteView header,
                               ByteView payload) {
-  assert(source.is_v4() == destination.is_v4() && header.size >= kNativeCommonSize);
-  assert(header.size % 2 == 0 || payload.size == 0);
+  HOMA_ASSERT(source.is_v4() == destination.is_v4() && header.size >= kNativeCommonSize);
+  HOMA_ASSERT(header.size % 2 == 0 || payload.size == 0);
   const bool v4 = source.is_v4();
   std::uint64_t sum = address_sum(source, v4) + address_sum(destination, v4);
   sum += kTcpProtocol + header.size + payload.size;

@@ -30,7 +30,8 @@ struct RpcId {
 };
 
 /// The receiver-chosen 64-bit name of an association. 0 is "none yet" (HELLO).
-/// Bits 63..56 name the shard of the side that chose the id, bits 55..48 the shard of its peer (docs/wire.md section 2).
+/// Bits 63..56 name the shard of the side that chose the id, bits 55..48 the shard of its peer (docs/wire.md section
+/// 2).
 struct AssociationId {
   std::uint64_t value = 0;
   friend constexpr bool operator==(AssociationId a, AssociationId b) { return a.value == b.value; }
@@ -52,13 +53,13 @@ struct DataPacket {
   ByteView payload;
   bool retransmission = false;
 
-  bool first = false;                   ///< the fields below are on the wire
-  std::uint64_t incoming = 0;           ///< the sender will send all below this offset without a grant
-  std::uint16_t cutoff_version = 0;     ///< version of the cutoffs that chose this packet's priority
+  bool first = false;                ///< the fields below are on the wire
+  std::uint64_t incoming = 0;        ///< the sender will send all below this offset without a grant
+  std::uint16_t cutoff_version = 0;  ///< version of the cutoffs that chose this packet's priority
   std::uint32_t response_unscheduled = kNoResponseLimit;  ///< bytes of the response that may come unscheduled
-  std::uint8_t message_class = 0;       ///< most significant part of the order key, 0 is most urgent
+  std::uint8_t message_class = 0;                         ///< most significant part of the order key, 0 is most urgent
   std::uint8_t call_flags = 0;
-  std::uint32_t deadline_us = 0;        ///< microseconds that the caller still waits; 0 is for ever
+  std::uint32_t deadline_us = 0;  ///< microseconds that the caller still waits; 0 is for ever
 
   // Native carrier only: acknowledgment of an older RPC, piggybacked (0 is none).
   RpcId native_ack;
@@ -81,9 +82,9 @@ struct AckRange {
 inline constexpr std::size_t kMaxAckRanges = 32;
 
 struct AckPacket {
-  std::uint8_t lane = 0;             ///< lane byte of the frames acknowledged
-  std::uint32_t delay_ns = 0;        ///< time the largest number waited at the receiver; saturates
-  std::uint32_t largest = 0;         ///< low 32 bits of the largest number acknowledged
+  std::uint8_t lane = 0;                     ///< lane byte of the frames acknowledged
+  std::uint32_t delay_ns = 0;                ///< time the largest number waited at the receiver; saturates
+  std::uint32_t largest = 0;                 ///< low 32 bits of the largest number acknowledged
   std::uint32_t congestion_experienced = 0;  ///< frames of this lane received with ECN CE, modulo 2^32
   std::uint8_t range_count = 0;
   std::array<AckRange, kMaxAckRanges> ranges{};
@@ -95,8 +96,8 @@ struct HelloPacket {
   AssociationId source;
   std::uint64_t incarnation = 0;
   std::uint64_t max_message_length = 0;
-  std::uint16_t max_datagram = 0;        ///< largest UDP payload that the sender takes
-  std::uint32_t unscheduled_bytes = 0;   ///< per message, that the sender takes without a grant
+  std::uint16_t max_datagram = 0;       ///< largest UDP payload that the sender takes
+  std::uint32_t unscheduled_bytes = 0;  ///< per message, that the sender takes without a grant
   std::uint8_t version_min = 0;
   std::uint8_t version_max = 0;
   std::uint16_t max_ack_delay_us = 0;
@@ -109,7 +110,7 @@ struct NoAssociationPacket {
 };
 
 struct ClosePacket {
-  std::uint16_t code = 0;
+  std::uint16_t code = 0;  ///< a CloseCode, or one not known yet
   std::uint64_t incarnation = 0;
 };
 
@@ -142,6 +143,15 @@ enum class AbortCode : std::uint16_t {
   discarded = 6,       ///< acknowledged data was thrown away
   protocol = 7,        ///< the peer contradicted itself
   shutting_down = 8,
+};
+
+/// Why an association ended, as said on the wire (docs/wire.md section 5).
+enum class CloseCode : std::uint16_t {
+  shutting_down = 1,
+  idle = 2,      ///< forgotten after silence, with nothing running
+  replaced = 3,  ///< a newer association of the same two took over
+  protocol = 4,  ///< the peer contradicted itself
+  version = 5,   ///< none in common
 };
 
 struct AbortPacket {
@@ -183,8 +193,8 @@ struct NativeAckPacket {
   std::array<Entry, 5> entries{};
 };
 
-using Packet = std::variant<DataPacket, GrantPacket, AckPacket, HelloPacket, NoAssociationPacket, ClosePacket, PingPacket,
-                            MtuProbePacket, CryptoPacket, CutoffsPacket, AbortPacket, ReleasePacket, ResendPacket,
-                            RpcUnknownPacket, BusyPacket, FreezePacket, NeedAckPacket, NativeAckPacket>;
+using Packet = std::variant<DataPacket, GrantPacket, AckPacket, HelloPacket, NoAssociationPacket, ClosePacket,
+                            PingPacket, MtuProbePacket, CryptoPacket, CutoffsPacket, AbortPacket, ReleasePacket,
+                            ResendPacket, RpcUnknownPacket, BusyPacket, FreezePacket, NeedAckPacket, NativeAckPacket>;
 
 }  // namespace homa::wire

@@ -1,0 +1,156 @@
+// Granting, and memory for messages that arrive.
+#include <algorithm>
+
+#include "protocol/core.h"
+
+namespace homa::protocol {
+namespace {
+
+/// Window and total are a multiple of RTTbytes: the round trip measured is the smallest, software adds to it.
+constexpr std::uint64_t kWindowGain = 2;
+/// Never less than this many full packets per message, or batching in drivers starves the link.
+constexpr std::uint64_t kWindowPackets = 16;
+/// Grants are paced this much below a link rate that is configured (SIGCOMM'18: the downlink must not queue) ...
+constexpr double kConfiguredPace = 0.98;
+/// ... and above a measured one, which would spiral down otherwise; the windows bound the queue there.
+constexpr double kMeasuredPace = 1.25;
+constexpr Duration kRateInterval = 500us;
+/// Small messages may overtake held ones.
+constexpr std::uint64_t kSmallMessage = 64 * 1024;
+
+}  // namespace
+
+Duration Endpoint::Core::stall_timeout(const Association& association) const {
+  return std::max(2 * association.top_rtt().smoothed() + config.max_ack_delay, kShortestStall);
+}
+
+void Endpoint::Core::update_window(Association& association, InMessage& message) {
+  std::uint64_t window = config.unscheduled_bytes;
+  if (downlink_.rate().known() && association.best_rtt > Duration::zero()) {
+    window = kWindowGain * downlink_.rate().bytes_in(association.best_rtt);
+  }
+  window = std::max<std::uint64_t>(window, kWindowPackets * association.mtu.datagram_size());
+  message.window = std::min(window, config.max_incoming);
+}
+
+// The rate at which bytes arrive while we keep senders supplied with grants is that of the downlink. Bytes that came
+// with the first batch of an interval were on the way before it and do not count.
+void Endpoint::Core::measure_downlink(std::uint64_t bytes, Time now) {
+  if (now == downlink_since_) return;
+  downlink_bytes_ += bytes;
+  const Duration elapsed = now - downlink_since_;
+  if (elapsed < kRateInterval) return;
+  if (elapsed < 4 * kRateInterval && grants_.total_incoming() > 0)
+    downlink_.sample(Rate::of(downlink_bytes_, elapsed), now);
+  downlink_since_ = now;
+  downlink_bytes_ = 0;
+}
+
+void Endpoint::Core::queue_grant(Rpc& rpc) {
+  Association& association = *rpc.association;
+  rpc.in.grant_pending = true;
+  if (!GrantQueue::contains(rpc)) association.grants.push_back(rpc);
+  queue_control(association);
+}
+
+void Endpoint::Core::run_grants(Time now) {
+  if (!grants_wanted_ || now < grant_not_before_) return;
+  grants_wanted_ = false;
+  GrantSettings settings;
+  settings.max_incoming = config.max_incoming;
+  settings.smallest_step = 2u * config.initial_datagram;
+  settings.scheduled_levels = static_cast<std::uint8_t>(unscheduled_.scheduled_levels());
+  settings.lowest_level = static_cast<std::uint8_t>(unscheduled_.lowest_level());
+  const Rate rate = downlink_.rate();
+  const double pace = downlink_.is_fixed() ? kConfiguredPace : kMeasuredPace;
+  // One round may grant as much as a window: pacing spreads rounds, it does not cut them to crumbs.
+  const std::uint64_t granted = grants_.run(settings, [&](InMessage& message) {
+    Rpc& rpc = *static_cast<Rpc*>(message.stall_timer.owner);
+    message.grant_sent = true;
+    queue_grant(rpc);
+    if (!TimerQueue::contains(message.stall_timer)) {
+      message.last_arrival = now;
+      timers_.set(message.stall_timer, now + stall_timeout(*rpc.association));
+    }
+  });
+  if (granted > 0 && rate.known()) {
+    grant_not_before_ = std::max(grant_not_before_, now) + rate.scaled(pace).time_for(granted);
+    // The link is fed for this long already; a later round loses nothing.
+    grant_not_before_ -=
+        std::min<Duration>(rate.scaled(pace).time_for(granted), rate.time_for(settings.smallest_step * 8));
+    if (grant_not_before_ > now) grants_wanted_ = grants_.wants_grants();
+  }
+}
+
+bool Endpoint::Core::find_memory(Rpc& rpc, Time) {
+  InMessage& in = rpc.in;
+  if (in.length == 0) {
+    in.started = true;
+    return true;
+  }
+  if (!held_.empty() && held_.front() != &rpc && in.length > kSmallMessage) return false;
+  const bool shared = config.shared_receive_memory != nullptr;
+  if (shared) {
+    if (!config.shared_receive_memory->take(in.length)) return false;
+  } else if (receive_memory_ + in.length > std::max(config.receive_memory, in.length)) {
+    return false;
+  }
+  in.data = buffers_.allocate(in.length);
+  if (in.data == nullptr) {
+    if (shared) config.shared_receive_memory->give(in.length);
+    return false;
+  }
+  receive_memory_ += in.length;
+  in.started = true;
+  return true;
+}
+
+void Endpoint::Core::free_message_memory(InMessage& message) {
+  if (message.data == nullptr) return;
+  buffers_.release(message.data, message.length);
+  message.data = nullptr;
+  if (defect(Defect::memory_not_returned)) return;
+  receive_memory_ -= message.length;
+  if (config.shared_receive_memory != nullptr) config.shared_receive_memory->give(message.length);
+}
+
+void Endpoint::Core::release_message(const Message& message, Time now) {
+  if (message.data == nullptr) return;
+  buffers_.release(message.data, message.length);
+  receive_memory_ -= message.length;
+  if (config.shared_receive_memory != nullptr) config.shared_receive_memory->give(message.length);
+  retry_held(now);
+}
+
+// Memory came free: the message that has waited for it longest goes on, by a grant without HOLD.
+void Endpoint::Core::retry_held(Time now) {
+  if (defect(Defect::hold_not_released)) return;
+  while (Rpc* rpc = held_.front()) {
+    if (!find_memory(*rpc, now)) break;
+    held_.remove(*rpc);
+    rpc->in.held = false;
+    rpc->in.last_arrival = now;
+    update_window(*rpc->association, rpc->in);
+    if (rpc->in.authorised < rpc->in.length) grants_.add(rpc->in);
+    grants_wanted_ = true;
+    queue_grant(*rpc);
+  }
+  // Memory shared with others may come free without our knowing.
+  if (!held_.empty()) timers_.set_no_later(held_timer_, now + kHeldRetry);
+}
+
+// The message is not wanted any more, or was handed on.
+void Endpoint::Core::stop_receiving(Rpc& rpc) {
+  InMessage& in = rpc.in;
+  grants_.remove(in);
+  grants_.forget_incoming(in);
+  timers_.cancel(in.stall_timer);
+  if (in.held) held_.remove(rpc);
+  in.held = false;
+  in.grant_pending = false;
+  if (rpc.association != nullptr) rpc.association->grants.discard(rpc);
+  free_message_memory(in);
+  grants_wanted_ = grants_wanted_ || grants_.wants_grants();
+}
+
+}  // namespace homa::protocol

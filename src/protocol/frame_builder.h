@@ -1,0 +1,92 @@
+// Builds one frame of a train in place: header block in the train's arena, payload pieces by reference.
+#pragma once
+
+#include <algorithm>
+
+#include "protocol/association.h"
+#include "protocol/core.h"
+#include "protocol/train.h"
+#include "wire/datagram.h"
+
+namespace homa::protocol {
+
+/// Room in the arena that one frame may need for headers besides its DATA: what control packets may fill.
+inline constexpr std::size_t kMaxHeaderBlock = 1024;
+
+/// Lives for one frame. Precondition: the train has a segment and kMaxHeaderBlock bytes of arena left.
+class Endpoint::Core::FrameBuilder {
+ public:
+  FrameBuilder(Train& train, std::size_t capacity)
+      : train_(train), segment_(train.segments[train.segment_count]), capacity_(capacity) {
+    start_ = train.header_arena.data() + train.header_bytes;
+    block_ = start_ + wire::kFrameHeaderSize;
+    segment_.first_piece = static_cast<std::uint16_t>(train.piece_count);
+    segment_.piece_count = 0;
+  }
+
+  static bool fits(const Train& train) {
+    return train.segment_count < kMaxTrainSegments &&
+           train.header_bytes + kMaxHeaderBlock <= train.header_arena.size() && train.piece_count < kMaxTrainPieces;
+  }
+
+  std::size_t size() const { return wire::kFrameHeaderSize + block_size_ + payload_size_; }
+  /// Bytes that still fit, for headers and payload together.
+  std::size_t room() const {
+    const std::size_t header_room = kMaxHeaderBlock - wire::kFrameHeaderSize - block_size_;
+    return packets_ >= wire::kMaxPacketsPerFrame ? 0 : std::min(header_room, capacity_ - size());
+  }
+  std::size_t payload_room(std::size_t header_size) const {
+    return packets_ >= wire::kMaxPacketsPerFrame || capacity_ < size() + header_size ? 0
+                                                                                     : capacity_ - size() - header_size;
+  }
+  bool empty() const { return packets_ == 0; }
+  bool eliciting() const { return first_.kind != ContentKind::nothing; }
+  const Content& contents() const { return first_; }
+  Segment& segment() { return segment_; }
+  Train& train() { return train_; }
+
+  /// Precondition: it fits.
+  void put(const wire::Packet& packet) { grew(wire::encode_packet(packet, block_ + block_size_)); }
+  void put_data(const wire::DataPacket& data) {
+    grew(wire::encode_data(data, block_ + block_size_));
+    payload_size_ += data.payload.size;
+  }
+  void add_payload(std::size_t bytes) { payload_size_ += bytes; }
+
+  /// Remembers what was put, for the time when it is acknowledged or lost.
+  void note(Core& core, Content content) {
+    content.next = Content::kEnd;
+    if (first_.kind == ContentKind::nothing) {
+      first_ = content;
+      return;
+    }
+    content.next = first_.next;
+    first_.next = core.add_content(content);
+  }
+
+  void finish(const wire::FrameHeader& header) {
+    wire::encode_frame_header(header, block_size_, start_);
+    segment_.header = {start_, wire::kFrameHeaderSize + block_size_};
+    segment_.size = static_cast<std::uint16_t>(size());
+    train_.header_bytes += segment_.header.size;
+    train_.total_bytes += size();
+    ++train_.segment_count;
+  }
+
+ private:
+  void grew(std::size_t bytes) {
+    block_size_ += bytes;
+    ++packets_;
+  }
+  Train& train_;
+  Segment& segment_;
+  std::size_t capacity_;
+  std::byte* start_;
+  std::byte* block_;
+  std::size_t block_size_ = 0;
+  std::size_t payload_size_ = 0;
+  std::size_t packets_ = 0;
+  Content first_;
+};
+
+}  // namespace homa::protocol

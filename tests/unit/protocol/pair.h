@@ -1,0 +1,147 @@
+// Two endpoints joined by a perfect wire of fixed delay: the smallest world in which the core can be watched.
+#pragma once
+
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "protocol/endpoint.h"
+
+namespace homa::protocol {
+
+/// Counts what is out; may be told to refuse.
+class CountingBuffers : public BufferSource {
+ public:
+  std::byte* allocate(std::uint64_t length) override {
+    if (refuse) return nullptr;
+    ++live;
+    return new std::byte[length];
+  }
+  void release(std::byte* data, std::uint64_t) override {
+    --live;
+    delete[] data;
+  }
+  bool refuse = false;
+  int live = 0;
+};
+
+class Pair {
+ public:
+  static constexpr Duration kDelay = 10us;
+
+  struct Side {
+    Address address;
+    CountingBuffers buffers;
+    std::unique_ptr<Endpoint> endpoint;
+    std::vector<Event> events;
+  };
+
+  explicit Pair(Config client_config = {}, Config server_config = {}) {
+    client.address = {HostAddress::v4(10, 0, 0, 1), 1001};
+    server.address = {HostAddress::v4(10, 0, 0, 2), 1002};
+    client_config.incarnation = 11;
+    server_config.incarnation = 22;
+    client.endpoint = std::make_unique<Endpoint>(client_config, 1, client.buffers);
+    server.endpoint = std::make_unique<Endpoint>(server_config, 2, server.buffers);
+    server_settings = server_config;
+  }
+
+  /// Sees each datagram before it is delivered; false drops it.
+  std::function<bool(bool to_server, ByteView bytes)> filter;
+
+  /// Runs until nothing is left to do or `until` is true or virtual time passes `limit`.
+  template <typename Until>
+  bool run(Until&& until, Duration limit = 60s) {
+    const Time end = now + limit;
+    for (;;) {
+      step_side(client, true);
+      step_side(server, false);
+      if (until()) return true;
+      Time next = std::min(client.endpoint->next_deadline(), server.endpoint->next_deadline());
+      if (!wire_.empty()) next = std::min(next, wire_.begin()->first);
+      if (next == kNever || next > end) return until();
+      now = std::max(now, next);
+      while (!wire_.empty() && wire_.begin()->first <= now) {
+        auto flying = std::move(wire_.begin()->second);
+        wire_.erase(wire_.begin());
+        Side& to = flying.to_server ? server : client;
+        const Side& from = flying.to_server ? client : server;
+        const Datagram datagram{
+            from.address, to.address.host, Ecn::not_ect, {flying.bytes.data(), flying.bytes.size()}};
+        to.endpoint->receive(datagram, arrival_, now);
+      }
+      client.endpoint->advance(now);
+      server.endpoint->advance(now);
+    }
+  }
+  void drain() {
+    run([] { return false; });
+  }
+
+  StartResult call(ByteView bytes, CallOptions options = {}) {
+    pieces_.push_back(bytes);
+    return client.endpoint->start(server.address, {&pieces_.back(), 1, bytes.size, next_cookie_++}, options, now);
+  }
+  bool reply(RequestId request, ByteView bytes) {
+    pieces_.push_back(bytes);
+    return server.endpoint->reply(request, {&pieces_.back(), 1, bytes.size, next_cookie_++}, now);
+  }
+
+  Side client;
+  Side server;
+  Config server_settings;
+  Time now{1s};
+  std::function<void(const Event&)> on_server_event;
+  std::function<void(const Event&)> on_client_event;
+  std::uint64_t datagrams = 0;
+
+ private:
+  struct Flying {
+    bool to_server;
+    std::vector<std::byte> bytes;
+  };
+  void step_side(Side& side, bool is_client) {
+    Event event;
+    while (side.endpoint->next_event(event, now)) {
+      side.events.push_back(event);
+      const auto& handler = is_client ? on_client_event : on_server_event;
+      if (handler) handler(event);
+    }
+    while (side.endpoint->next_transmit(now, train_)) {
+      flat_.resize(train_.total_bytes);
+      flatten(train_, flat_.data());
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < train_.segment_count; ++i) {
+        const std::size_t size = train_.segments[i].size;
+        const ByteView bytes{flat_.data() + at, size};
+        ++datagrams;
+        if (!filter || filter(is_client, bytes)) {
+          wire_.emplace(now + kDelay, Flying{is_client, {bytes.data, bytes.data + bytes.size}});
+        }
+        at += size;
+      }
+    }
+  }
+  std::multimap<Time, Flying> wire_;
+  std::deque<ByteView> pieces_;
+  std::vector<std::byte> flat_;
+  std::uint64_t next_cookie_ = 1;
+  Train train_;
+  Arrival arrival_;
+};
+
+inline std::vector<std::byte> pattern(std::size_t size, unsigned seed = 1) {
+  std::vector<std::byte> bytes(size);
+  unsigned x = seed * 2654435761u + 1;
+  for (auto& byte : bytes) byte = static_cast<std::byte>((x = x * 1664525u + 1013904223u) >> 24);
+  return bytes;
+}
+
+inline ByteView view(const std::vector<std::byte>& bytes) {
+  return {bytes.data(), bytes.size()};
+}
+
+}  // namespace homa::protocol
