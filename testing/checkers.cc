@@ -15,6 +15,15 @@ WireChecker::WireChecker(const EventLoop& loop, Verdict& verdict, const WireLimi
 
 void WireChecker::initiated(const Address& from, const Address& to) { contacts_[{key(from), key(to)}].initiated = true; }
 
+void WireChecker::moved(const Address& before, const Address& after) {
+  participant(after);
+  std::map<PairKey, Contact> known;
+  for (const auto& [pair, contact] : contacts_) {
+    if (pair.first == key(before)) known[{key(after), pair.second}] = contact;
+  }
+  contacts_.merge(known);
+}
+
 void WireChecker::sent(const Parcel& parcel) {
   if (parcel.hostile || participants_.count(key(parcel.from)) == 0) return;
   count(parcel);

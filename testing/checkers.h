@@ -31,6 +31,8 @@ class WireChecker final : public PacketObserver {
 
   /// `address` belongs to somebody whose packets are judged.
   void participant(const Address& address) { participants_.insert(key(address)); }
+  /// A participant has another address now; whom it knew, it still knows.
+  void moved(const Address& before, const Address& after);
   /// The application at `from` started a call to `to`: HELLOs may go there unasked.
   void initiated(const Address& from, const Address& to);
 

@@ -263,7 +263,10 @@ void Host::check_usage() {
   within("unproven associations", usage.unproven_associations, config.max_unproven_associations);
   within("receive memory", usage.receive_memory, config.receive_memory);
   within("buffers in use", buffers_->in_use(), config.receive_memory);
-  within("incoming", usage.incoming, config.max_incoming);
+  // What peers may send unasked counts as well, and nothing bounds how many of them do; grants come on top only up to
+  // the limit.
+  const std::uint64_t unasked = std::uint64_t{config.unscheduled_bytes} * (usage.calls + usage.requests);
+  within("incoming", usage.incoming, config.max_incoming + unasked);
   within("send memory", usage.send_memory, config.send_memory);
   // Tables grow with what they hold; a floor for what is sized in advance.
   const std::uint64_t table = (std::uint64_t{16} << 20) + usage.associations * (64u << 10) +

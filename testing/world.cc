@@ -94,9 +94,9 @@ void World::happen(const Mishap& mishap) {
     case Mishap::Kind::interface_limit: return host.set_interface_limit(mishap.limit);
     case Mishap::Kind::change_address:
       switch_.remove_route(host.address().host);
+      wire_.moved(host.address(), mishap.address);
       host.change_address(mishap.address);
-      switch_.set_route(mishap.address.host, *ports_[index]);
-      return wire_.participant(mishap.address);
+      return switch_.set_route(mishap.address.host, *ports_[index]);
   }
 }
 

@@ -163,7 +163,9 @@ TEST(FieldLiveness, field_21_late_reply_hurts_nobody_else) {
 
 // Set-up packets that were lost ended in an error instead of a retry.
 TEST(FieldLiveness, field_27_five_set_up_packets_lost_each_way) {
-  Scenario s;
+  ScenarioSettings settings;
+  settings.config.peer_timeout = 5s;  // ten attempts back off to a second
+  Scenario s(settings);
   s.faults().add(drop_nth(kHello, 0, 5));
   s.faults().add(drop_nth(kHelloAck, 0, 5));
   const auto call = s.rpc(0, 1, 100, 100);

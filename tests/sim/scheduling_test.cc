@@ -154,7 +154,10 @@ TEST(Scheduling, TheOldestIsNotStarved) {
 TEST(Scheduling, NoTrainBlocksASlowLink) {
   ScenarioSettings settings = star(3);
   settings.link.rate = Rate::gigabits_per_second(1);
-  settings.adjust = [](std::size_t, HostSettings& host) { host.nic_room = 3200; };
+  settings.adjust = [](std::size_t, HostSettings& host) {
+    host.nic_room = 3200;
+    host.config.max_datagram = host.config.initial_datagram;  // no jumbo frames
+  };
   Scenario s(settings);
   introduce(s, 3);
   s.one_way(0, 1, 5 * kMega);
