@@ -17,6 +17,10 @@ enum class Carrier : std::uint8_t {
 
 struct Config {
   Carrier carrier = Carrier::datagram;
+  /// Native carrier: our port, a server's below 32768.
+  std::uint16_t native_port = 0;
+  /// Native carrier, for simulations: every message is one-way and ends with its last byte sent. Not for the wire.
+  bool native_one_way = false;
 
   /// Names this process's life; peers tell a restart from a forgotten association by it. Random, never 0.
   std::uint64_t incarnation = 0;

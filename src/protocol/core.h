@@ -2,7 +2,7 @@
 //
 // core_calls.cc: what the application asks for. core_receive.cc: packets in. core_packets.cc: what each type does.
 // core_acks.cc: acknowledgments, loss, probes. core_transmit.cc: packets out. core_associations.cc: birth and end of
-// associations. core_timers.cc: time. core_grants.cc: granting and memory.
+// associations. core_timers.cc: time. core_grants.cc: granting and memory. core_native.cc: the native carrier.
 #pragma once
 
 #include <vector>
@@ -20,6 +20,7 @@
 #include "protocol/send_queue.h"
 #include "protocol/timer_queue.h"
 #include "protocol/uplink.h"
+#include "wire/native.h"
 
 namespace homa::protocol {
 
@@ -119,6 +120,7 @@ class Endpoint::Core {
   bool may_restart(const Rpc& rpc, Restart restart, Time now) const;
   void proven(Association& association);
   void update_idle(Association& association);
+  void shrink_idle(Association& association);
   static bool is_idle(const Association& association);
   wire::AssociationId fresh_id(std::uint8_t peer_shard);
   Host& host_of(const HostAddress& address);
@@ -128,6 +130,7 @@ class Endpoint::Core {
   // --- core_calls.cc -----------------------------------------------------------------------------------------
   void assign_slots(Association& association, Time now);
   void give_slot(Association& association, Rpc& rpc, std::uint16_t index, Time now);
+  void refresh_sending(Rpc& rpc);
   void begin_sending(Rpc& rpc, const Payload& payload, std::uint64_t unscheduled, Time now);
   void finish_call(Rpc& rpc, CallStatus status, Time now);
   void end_call_early(Rpc& rpc, CallStatus status, wire::AbortCode code, Time now);
@@ -205,6 +208,18 @@ class Endpoint::Core {
   std::size_t pieces_needed(OutMessage& message, ByteRange range);
   ByteRange next_range(const OutMessage& message, std::size_t room) const;
 
+  // --- core_native.cc ----------------------------------------------------------------------------------------
+  bool is_native() const { return config.carrier == Carrier::native; }
+  wire::NativeHeader native_header(const Association& association) const;
+  std::size_t data_header_size(std::uint64_t offset) const {
+    if (is_native()) return wire::kNativeDataHeaderSize;
+    return offset == 0 ? wire::kDataFirstHeaderSize : wire::kDataHeaderSize;
+  }
+  bool place_native(const Datagram& datagram, Arrival& arrival, Time now);
+  void commit_native(const Datagram& datagram, const Arrival& arrival, Time now);
+  void open_native(Association& association);
+  void native_sent(Rpc& rpc, Time now);
+
   // --- core_timers.cc ----------------------------------------------------------------------------------------
   void arm(Association& association, Time when) { timers_.set_no_later(association.timer, when); }
   void on_association_timer(Association& association, Time now);
@@ -263,7 +278,7 @@ class Endpoint::Core {
   GrantScheduler grants_;
   UnscheduledPolicy unscheduled_;
   RateEstimate downlink_;
-  Time grant_not_before_{};
+  Time grant_clock_{};  // pacing: the downlink is fed until then
   Time downlink_since_{};
   std::uint64_t downlink_bytes_ = 0;
   bool grants_wanted_ = false;

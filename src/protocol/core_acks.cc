@@ -93,7 +93,10 @@ void Endpoint::Core::acknowledged(Association& association, Lane& lane, SentPack
     --lane.in_flight;
   }
   packet.state = SentState::acknowledged;
-  association.mtu.delivered(packet.size);
+  if (association.mtu.delivered(packet.size, now)) {
+    ++counters.mtu_black_holes;
+    trace(now, "black hole: packet size is now %u", unsigned{association.mtu.datagram_size()});
+  }
   const std::uint16_t size = packet.size;
   const Content first = packet.content;
   packet.content.kind = ContentKind::nothing;
@@ -128,7 +131,7 @@ void Endpoint::Core::data_acknowledged(Association&, Rpc& rpc, const Content& co
   out.acknowledged_bytes += out.acknowledged.add(range);
   out.lost.remove(range);
   if (!out.complete()) {
-    if (send_queue_.contains(rpc) || out.sendable()) send_queue_.refresh(rpc);
+    refresh_sending(rpc);
     return;
   }
   send_queue_.remove(rpc);
@@ -152,7 +155,7 @@ void Endpoint::Core::content_lost(Association& association, const Content& conte
       if (content.length == 0) out.announce = !out.announce_acknowledged;
       out.acknowledged.for_each_gap({content.value, content.value + content.length},
                                     [&](ByteRange gap) { out.lost.add(gap); });
-      send_queue_.refresh(*rpc);
+      refresh_sending(*rpc);
       return;
     }
     case ContentKind::grant: {
@@ -193,9 +196,8 @@ void Endpoint::Core::declare_lost(Association& association, Lane& lane, SentPack
   const bool is_probe = packet.content.kind == ContentKind::mtu_probe;
   if (is_probe) {
     association.mtu.probe_lost(packet.size, now);
-  } else if (association.mtu.lost(packet.size, now)) {
-    ++counters.mtu_black_holes;
-    trace(now, "black hole: packet size is now %u", unsigned{association.mtu.datagram_size()});
+  } else {
+    association.mtu.lost(packet.size);
   }
   for_each_content(packet.content, [&](const Content& content) { content_lost(association, content, now); });
 }
@@ -274,7 +276,7 @@ void Endpoint::Core::probe(Association& association, Lane& lane, Time now) {
     ++declared;
   }
   lane.last_eliciting_sent = now;
-  if (!data_again) {
+  if (!data_again || association.mtu.suspicious()) {
     lane.ping_pending = true;
     queue_control(association);
   }

@@ -71,6 +71,10 @@ Association* Endpoint::Core::client_association(const Address& server, const Hos
   association.proven = true;  // we chose the address ourselves
   by_local_id_.insert(association);
   clients_.insert(association);
+  if (is_native()) {
+    open_native(association);
+    return &association;
+  }
   association.hello_pending = true;
   queue_control(association);
   return &association;
@@ -123,7 +127,10 @@ void Endpoint::Core::opened(Association& association, const wire::HelloPacket& h
   association.cutoffs_pending = true;  // rides with the first frame that goes there
   if (!association.is_client) return;
   association.limits.slots = hello.slots;
-  // What rode with the HELLO counts from now on; calls too long for this server end here, never sent.
+  for (Rpc* rpc = association.rpcs.front(); rpc != nullptr; rpc = AssociationRpcs::next(*rpc)) {
+    if (rpc->state == RpcState::active) refresh_sending(*rpc);  // it rode with the HELLO
+  }
+  // Calls too long for this server end here, never sent.
   for (Rpc* rpc = association.waiting.front(); rpc != nullptr;) {
     Rpc* next = RpcQueue::next(*rpc);
     if (rpc->out.length() > hello.max_message_length) end_call_early(*rpc, CallStatus::too_long, {}, now);
@@ -139,7 +146,7 @@ void Endpoint::Core::proven(Association& association) {
   for (Rpc* rpc = association.rpcs.front(); rpc != nullptr; rpc = AssociationRpcs::next(*rpc)) {
     if (rpc->state != RpcState::responding || rpc->out.released) continue;
     rpc->out.active = true;
-    send_queue_.refresh(*rpc);
+    refresh_sending(*rpc);
   }
 }
 
@@ -159,8 +166,12 @@ void Endpoint::Core::update_idle(Association& association) {
     idle_.discard(association);
     return;
   }
-  if (IdleList::contains(association)) return;
-  idle_.push_back(association);
+  if (!IdleList::contains(association)) idle_.push_back(association);
+}
+
+// An idle association keeps no more than it must. Not part of update_idle(), whose callers may be at work on a lane.
+void Endpoint::Core::shrink_idle(Association& association) {
+  if (!IdleList::contains(association)) return;
   for (const auto& lane : association.lanes) {
     if (!lane) continue;
     while (!lane->sent.empty()) {
@@ -266,7 +277,7 @@ void Endpoint::Core::destroy_association(Association& association) {
   }
   by_local_id_.erase(association);
   if (association.is_client) clients_.erase(association);
-  if (association.remote_id.value != 0) by_remote_id_.erase(association);
+  if (association.remote_id.value != 0 && !(is_native() && association.is_client)) by_remote_id_.erase(association);
   drop_host(association);
   all_.remove(association);
   associations_.destroy(association);
@@ -298,7 +309,7 @@ void Endpoint::Core::close(Time now) {
   if (closed_) return;
   closed_ = true;
   while (Association* association = all_.front()) {
-    if (association->open && association->proven) {
+    if (association->open && association->proven && !is_native()) {
       StatelessFrame frame;
       frame.to = association->remote;
       frame.from = association->local;

@@ -118,6 +118,15 @@ std::uint64_t Endpoint::Core::unscheduled_limit(const Association& association) 
   return limit;
 }
 
+// Nothing is sent before the peer has a name; what rides with a HELLO is put there by hand.
+void Endpoint::Core::refresh_sending(Rpc& rpc) {
+  if (rpc.association->open) {
+    send_queue_.refresh(rpc);
+  } else {
+    send_queue_.remove(rpc);
+  }
+}
+
 void Endpoint::Core::begin_sending(Rpc& rpc, const Payload& payload, std::uint64_t unscheduled, Time now) {
   const Association& association = *rpc.association;
   OutMessage& out = rpc.out;
@@ -139,7 +148,7 @@ void Endpoint::Core::begin_sending(Rpc& rpc, const Payload& payload, std::uint64
     out.deadline_key = static_cast<std::uint64_t>(rpc.deadline.time_since_epoch().count());
   }
   out.active = association.proven;
-  send_queue_.refresh(rpc);
+  refresh_sending(rpc);
   trace(now, "message of %llu bytes begins", static_cast<unsigned long long>(payload.length));
 }
 

@@ -14,6 +14,7 @@ constexpr std::uint64_t kWindowPackets = 16;
 constexpr double kConfiguredPace = 0.98;
 /// ... and above a measured one, which would spiral down otherwise; the windows bound the queue there.
 constexpr double kMeasuredPace = 1.25;
+constexpr std::uint64_t kPaceBurst = 8;
 constexpr Duration kRateInterval = 500us;
 /// Small messages may overtake held ones.
 constexpr std::uint64_t kSmallMessage = 64 * 1024;
@@ -54,7 +55,7 @@ void Endpoint::Core::queue_grant(Rpc& rpc) {
 }
 
 void Endpoint::Core::run_grants(Time now) {
-  if (!grants_wanted_ || now < grant_not_before_) return;
+  if (!grants_wanted_ || now < grant_clock_) return;
   grants_wanted_ = false;
   GrantSettings settings;
   settings.max_incoming = config.max_incoming;
@@ -63,7 +64,6 @@ void Endpoint::Core::run_grants(Time now) {
   settings.lowest_level = static_cast<std::uint8_t>(unscheduled_.lowest_level());
   const Rate rate = downlink_.rate();
   const double pace = downlink_.is_fixed() ? kConfiguredPace : kMeasuredPace;
-  // One round may grant as much as a window: pacing spreads rounds, it does not cut them to crumbs.
   const std::uint64_t granted = grants_.run(settings, [&](InMessage& message) {
     Rpc& rpc = *static_cast<Rpc*>(message.stall_timer.owner);
     message.grant_sent = true;
@@ -73,13 +73,12 @@ void Endpoint::Core::run_grants(Time now) {
       timers_.set(message.stall_timer, now + stall_timeout(*rpc.association));
     }
   });
-  if (granted > 0 && rate.known()) {
-    grant_not_before_ = std::max(grant_not_before_, now) + rate.scaled(pace).time_for(granted);
-    // The link is fed for this long already; a later round loses nothing.
-    grant_not_before_ -=
-        std::min<Duration>(rate.scaled(pace).time_for(granted), rate.time_for(settings.smallest_step * 8));
-    if (grant_not_before_ > now) grants_wanted_ = grants_.wants_grants();
-  }
+  if (!rate.known()) return;
+  // A token bucket in units of time: the link may be fed ahead by one burst.
+  const Rate paced = rate.scaled(pace);
+  const Duration burst = paced.time_for(kPaceBurst * settings.smallest_step);
+  grant_clock_ = std::max(grant_clock_, now - burst) + paced.time_for(granted);
+  if (grant_clock_ > now) grants_wanted_ = grants_.wants_grants();
 }
 
 bool Endpoint::Core::find_memory(Rpc& rpc, Time) {

@@ -151,7 +151,9 @@ void Endpoint::Core::first_of_message(Rpc& rpc, const wire::DataPacket& data, Ti
   InMessage& in = rpc.in;
   in.first_seen = true;
   if (!in.grant_sent) {
-    in.authorised = std::min({in.length, data.incoming, std::uint64_t{config.unscheduled_bytes}});
+    // What rode with a HELLO could not know our limit, but fits one datagram.
+    const std::uint64_t most = std::max<std::uint64_t>(config.unscheduled_bytes, config.max_datagram);
+    in.authorised = std::min({in.length, data.incoming, most});
   }
   const bool knows_cutoffs = data.cutoff_version == unscheduled_.version();
   if (!knows_cutoffs && rpc.association->cutoffs_told != unscheduled_.version()) {
@@ -159,7 +161,7 @@ void Endpoint::Core::first_of_message(Rpc& rpc, const wire::DataPacket& data, Ti
     queue_control(*rpc.association);
   }
   if (rpc.is_caller) return;
-  rpc.one_way = (data.call_flags & wire::kCallOneWay) != 0;
+  rpc.one_way = (data.call_flags & wire::kCallOneWay) != 0 || config.native_one_way;
   rpc.idempotent = (data.call_flags & wire::kCallIdempotent) != 0;
   rpc.message_class = data.message_class;
   rpc.response_limit = data.response_unscheduled;
@@ -253,7 +255,7 @@ void Endpoint::Core::on_grant(Association& association, const wire::GrantPacket&
     // A message that was taken once is never held again: this one was overtaken by its grant.
     if (!out.taken) {
       out.hold = true;
-      send_queue_.refresh(*rpc);
+      refresh_sending(*rpc);
     }
     return;
   }
@@ -265,7 +267,7 @@ void Endpoint::Core::on_grant(Association& association, const wire::GrantPacket&
   out.limit = std::max(out.limit, limit);
   const int level = std::max(index(grant.priority), unscheduled_.lowest_level());
   out.scheduled_priority = Priority{static_cast<std::uint8_t>(level)};
-  send_queue_.refresh(*rpc);
+  refresh_sending(*rpc);
 }
 
 void Endpoint::Core::on_cutoffs(Association& association, const wire::CutoffsPacket& cutoffs) {

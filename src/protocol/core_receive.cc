@@ -28,6 +28,7 @@ bool any_wants_acknowledgment(const wire::Frame& frame) {
 }  // namespace
 
 bool Endpoint::Core::place(const Datagram& datagram, Arrival& arrival, Time now) {
+  if (is_native()) return place_native(datagram, arrival, now);
   ++counters.datagrams_received;
   const wire::Frame& frame = arrival.frame;
   arrival.association = 0;
@@ -74,6 +75,7 @@ bool Endpoint::Core::place(const Datagram& datagram, Arrival& arrival, Time now)
 }
 
 void Endpoint::Core::commit(const Datagram& datagram, const Arrival& arrival, Time now) {
+  if (is_native()) return commit_native(datagram, arrival, now);
   const wire::Frame& frame = arrival.frame;
   counters.bytes_received += datagram.bytes.size;
   Association* association = associations_.find(arrival.association, arrival.association_generation);

@@ -42,7 +42,7 @@ Time Endpoint::Core::next_deadline() const {
   if (!control_.empty() || !stateless_.empty()) return Time::min();
   Time next = timers_.next();
   if (!send_queue_.empty()) next = std::min(next, uplink.next_start());
-  if (grants_wanted_) next = std::min(next, grant_not_before_);
+  if (grants_wanted_) next = std::min(next, grant_clock_);
   return next;
 }
 
@@ -51,12 +51,13 @@ Time Endpoint::Core::association_deadline(const Association& association) const 
   Time next = kNever;
   for (const auto& lane : association.lanes) {
     if (!lane) continue;
-    next = std::min({next, lane->ack_deadline, lane->loss_deadline, probe_deadline(association, *lane)});
+    next = std::min({next, lane->loss_deadline, probe_deadline(association, *lane)});
+    if (!lane->ack_now) next = std::min(next, lane->ack_deadline);
   }
   if (association.first_unanswered != kNever && association.proven) {
     next = std::min(next, association.first_unanswered + config.peer_timeout);
   }
-  if (association.rpcs.empty()) return next;
+  if (association.rpcs.empty() || is_native()) return next;
   if (!association.is_client) return std::min(next, association.last_heard + config.idle_timeout);
   if (association.open && association.first_unanswered == kNever && !defect(Defect::ping_forgotten)) {
     next = std::min(next, association.last_heard + config.ping_interval);
@@ -91,6 +92,7 @@ void Endpoint::Core::on_association_timer(Association& association, Time now) {
   // Acknowledgments that go now are not waited for; a deadline that is still due would only spin.
   if (next != kNever) timers_.set_no_later(association.timer, std::max(next, now + kTimerGranularity));
   update_idle(association);
+  shrink_idle(association);
 }
 
 void Endpoint::Core::ask_whether_alive(Association& association, Time now) {

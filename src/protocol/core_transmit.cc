@@ -107,9 +107,12 @@ bool Endpoint::Core::build_control(Association& association, Time now, Train& tr
     if (lane && lane->ping_pending) priority = lane->priority;
   }
   start_train(association, priority, train);
-  FrameBuilder frame(train, association.mtu.datagram_size());
+  const wire::NativeHeader native = native_header(association);
+  FrameBuilder frame(train, association.mtu.datagram_size(), is_native() ? &native : nullptr);
   put_hello(association, frame, now);
-  if (association.open) {
+  if (is_native()) {
+    put_control(association, frame, now);
+  } else if (association.open) {
     Lane& lane = association.lane(priority);
     if (lane.ping_pending) {
       lane.ping_pending = false;
@@ -121,7 +124,7 @@ bool Endpoint::Core::build_control(Association& association, Time now, Train& tr
     put_control(association, frame, now);
   }
   if (frame.empty()) return false;
-  if (!frame.eliciting()) ++counters.acks_bare_sent;
+  if (!frame.eliciting() && !is_native()) ++counters.acks_bare_sent;
   finish_frame(association, frame, now);
   return true;
 }
@@ -190,14 +193,18 @@ void Endpoint::Core::put_acks(Association& association, FrameBuilder& frame, Tim
 }
 
 void Endpoint::Core::put_control(Association& association, FrameBuilder& frame, Time) {
-  if (association.cutoffs_pending && frame.room() >= wire::kCutoffsSize) {
+  if (association.cutoffs_pending && frame.room() >= wire::kNativeCutoffsSize) {
     association.cutoffs_pending = false;
     association.cutoffs_told = unscheduled_.version();
-    frame.put(wire::CutoffsPacket{unscheduled_.version(), unscheduled_.cutoffs()});
+    wire::CutoffsPacket cutoffs;
+    cutoffs.version = unscheduled_.version();
+    cutoffs.cutoffs = unscheduled_.cutoffs();
+    frame.put(cutoffs);
     // To an unproven client it goes again with the next HELLO_ACK, not by a timer.
     if (association.proven) frame.note(*this, {ContentKind::cutoffs});
     ++counters.cutoffs_sent;
   }
+  if (is_native()) association.control.clear();  // nothing there says them: no ABORT, no RELEASE on that carrier
   while (!association.control.empty() && frame.room() >= wire::kAbortSize) {
     const ControlItem item = association.control.front();
     association.control.pop_front();
@@ -212,11 +219,11 @@ void Endpoint::Core::put_control(Association& association, FrameBuilder& frame, 
     frame.note(*this, content);
   }
   while (Rpc* rpc = association.grants.front()) {
-    if (frame.room() < wire::kGrantSize) return;
+    if (frame.room() < wire::kNativeGrantSize) return;  // the larger of the two carriers' forms
     association.grants.pop_front();
     InMessage& in = rpc->in;
     in.grant_pending = false;
-    if (in.complete || !in.known) continue;
+    if (in.complete || !in.known || (is_native() && in.held)) continue;
     frame.put(wire::GrantPacket{rpc->id, in.held ? 0 : in.authorised, in.granted_priority, in.held});
     Content content{ContentKind::grant, 0, rpc->slab_index, rpc->slab_generation};
     content.rpc_id = rpc->id.value;
@@ -230,7 +237,7 @@ bool Endpoint::Core::send_mtu_probe(Association& association, Time now, Train& t
   association.mtu_probe_pending = 0;
   start_train(association, kControlPriority, train);
   train.is_mtu_probe = true;
-  FrameBuilder frame(train, size);
+  FrameBuilder frame(train, size, nullptr);
   const std::size_t padding = size - wire::kFrameHeaderSize - wire::kMtuProbeSize;
   HOMA_ASSERT(padding <= kZeros.size());
   frame.put(wire::MtuProbePacket{static_cast<std::uint16_t>(padding)});
@@ -254,7 +261,7 @@ Priority Endpoint::Core::data_priority(const Rpc& rpc, std::uint64_t offset) con
 ByteRange Endpoint::Core::next_range(const OutMessage& message, std::size_t room) const {
   const ByteRange source = message.lost.empty() ? ByteRange{message.next, message.limit} : message.lost[0];
   if (message.announce && message.lost.empty()) return {0, 0};
-  const std::size_t header = source.begin == 0 ? wire::kDataFirstHeaderSize : wire::kDataHeaderSize;
+  const std::size_t header = data_header_size(source.begin);
   const std::size_t payload = room > header ? room - header : 0;
   return {source.begin, std::min(source.end, source.begin + payload)};
 }
@@ -295,7 +302,7 @@ bool Endpoint::Core::put_data(Rpc& rpc, FrameBuilder& frame, Time now) {
   const std::size_t header_room = frame.payload_room(0);
   ByteRange range = next_range(out, header_room);
   const bool announcement = out.announce && out.lost.empty();
-  const std::size_t header = range.begin == 0 ? wire::kDataFirstHeaderSize : wire::kDataHeaderSize;
+  const std::size_t header = data_header_size(range.begin);
   if (header_room < header || frame.room() < header || (range.empty() && !announcement)) return false;
   Train& train = frame.train();
   if (train.piece_count + pieces_needed(out, range) > kMaxTrainPieces) return false;
@@ -305,7 +312,7 @@ bool Endpoint::Core::put_data(Rpc& rpc, FrameBuilder& frame, Time now) {
   data.offset = range.begin;
   data.message_length = out.length();
   data.payload.size = range.length();
-  data.first = range.begin == 0;
+  data.first = range.begin == 0 || is_native();
   if (announcement) {
     data.retransmission = out.announced;
     out.announce = false;
@@ -358,7 +365,7 @@ void Endpoint::Core::put_more_data(Association& association, Priority priority, 
     if (data_priority(*next, at) != priority || !whole) return;
     if (left > frame.payload_room(wire::kDataFirstHeaderSize) || frame.room() < wire::kDataFirstHeaderSize) return;
     if (!put_data(*next, frame, now)) return;
-    send_queue_.refresh(*next);
+    refresh_sending(*next);
   }
 }
 
@@ -373,16 +380,17 @@ bool Endpoint::Core::transmit_data(Time now, Train& train) {
   const auto offset_of_next = [&] { return out.lost.empty() ? out.next : out.lost[0].begin; };
   const Priority priority = data_priority(rpc, offset_of_next());
   start_train(association, priority, train);
-  train.first_number = association.lane(priority).next_number;
+  if (!is_native()) train.first_number = association.lane(priority).next_number;
+  const wire::NativeHeader native = native_header(association);
 
   while (out.sendable() && FrameBuilder::fits(train) && data_priority(rpc, offset_of_next()) == priority) {
     const std::size_t capacity = train.segment_count == 0 ? datagram : train.segment_size();
     if (train.total_bytes + capacity > most && train.segment_count > 0) break;
-    FrameBuilder frame(train, capacity);
+    FrameBuilder frame(train, capacity, is_native() ? &native : nullptr);
     if (!put_data(rpc, frame, now)) break;
     const bool is_last = frame.size() < capacity;
-    if (is_last) {
-      send_queue_.refresh(rpc);
+    if (is_last && !is_native()) {
+      refresh_sending(rpc);
       put_acks(association, frame, now, false);
       if (association.open) put_control(association, frame, now);
       put_more_data(association, priority, frame, now);
@@ -390,9 +398,13 @@ bool Endpoint::Core::transmit_data(Time now, Train& train) {
     finish_frame(association, frame, now);
     if (is_last) break;
   }
-  send_queue_.refresh(rpc);
+  refresh_sending(rpc);
   if (train.segment_count == 0) return false;
   send_queue_.sent(train.total_bytes);
+  if (is_native()) {
+    native_sent(rpc, now);
+    return true;
+  }
   if (const std::uint16_t size = association.mtu.next_probe(now); size != 0) {
     association.mtu_probe_pending = size;
     queue_control(association);
@@ -403,6 +415,7 @@ bool Endpoint::Core::transmit_data(Time now, Train& train) {
 // Numbers the frame and remembers what was in it.
 void Endpoint::Core::finish_frame(Association& association, FrameBuilder& frame, Time now) {
   Train& train = frame.train();
+  if (is_native()) return frame.finish({});
   Lane& lane = association.lane(train.priority);
   wire::FrameHeader header;
   header.lane = train.priority;

@@ -48,6 +48,7 @@ struct Datagram {
 /// A datagram between place() and commit(). Large; keep one and reuse it.
 struct Arrival {
   wire::Frame frame;
+  bool from_server = false;  ///< native carrier
   /// For each packet of the frame, where its payload may be copied (or opened) to; null: nowhere, commit() reads it
   /// from where it is. Destinations are holes of messages: bytes not yet received.
   std::array<std::byte*, wire::kMaxPacketsPerFrame> destination;

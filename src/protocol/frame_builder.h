@@ -7,6 +7,7 @@
 #include "protocol/core.h"
 #include "protocol/train.h"
 #include "wire/datagram.h"
+#include "wire/native.h"
 
 namespace homa::protocol {
 
@@ -16,10 +17,16 @@ inline constexpr std::size_t kMaxHeaderBlock = 1024;
 /// Lives for one frame. Precondition: the train has a segment and kMaxHeaderBlock bytes of arena left.
 class Endpoint::Core::FrameBuilder {
  public:
-  FrameBuilder(Train& train, std::size_t capacity)
-      : train_(train), segment_(train.segments[train.segment_count]), capacity_(capacity) {
+  /// `native`: header of the one native packet to build; null: a datagram frame.
+  FrameBuilder(Train& train, std::size_t capacity, const wire::NativeHeader* native)
+      : train_(train),
+        segment_(train.segments[train.segment_count]),
+        capacity_(capacity),
+        native_(native),
+        fixed_(native == nullptr ? wire::kFrameHeaderSize : 0),
+        max_packets_(native == nullptr ? wire::kMaxPacketsPerFrame : 1) {
     start_ = train.header_arena.data() + train.header_bytes;
-    block_ = start_ + wire::kFrameHeaderSize;
+    block_ = start_ + fixed_;
     segment_.first_piece = static_cast<std::uint16_t>(train.piece_count);
     segment_.piece_count = 0;
   }
@@ -29,15 +36,14 @@ class Endpoint::Core::FrameBuilder {
            train.header_bytes + kMaxHeaderBlock <= train.header_arena.size() && train.piece_count < kMaxTrainPieces;
   }
 
-  std::size_t size() const { return wire::kFrameHeaderSize + block_size_ + payload_size_; }
+  std::size_t size() const { return fixed_ + block_size_ + payload_size_; }
   /// Bytes that still fit, for headers and payload together.
   std::size_t room() const {
-    const std::size_t header_room = kMaxHeaderBlock - wire::kFrameHeaderSize - block_size_;
-    return packets_ >= wire::kMaxPacketsPerFrame ? 0 : std::min(header_room, capacity_ - size());
+    const std::size_t header_room = kMaxHeaderBlock - fixed_ - block_size_;
+    return packets_ >= max_packets_ ? 0 : std::min(header_room, capacity_ - size());
   }
   std::size_t payload_room(std::size_t header_size) const {
-    return packets_ >= wire::kMaxPacketsPerFrame || capacity_ < size() + header_size ? 0
-                                                                                     : capacity_ - size() - header_size;
+    return packets_ >= max_packets_ || capacity_ < size() + header_size ? 0 : capacity_ - size() - header_size;
   }
   bool empty() const { return packets_ == 0; }
   bool eliciting() const { return first_.kind != ContentKind::nothing; }
@@ -46,9 +52,16 @@ class Endpoint::Core::FrameBuilder {
   Train& train() { return train_; }
 
   /// Precondition: it fits.
-  void put(const wire::Packet& packet) { grew(wire::encode_packet(packet, block_ + block_size_)); }
+  void put(const wire::Packet& packet) {
+    std::byte* at = block_ + block_size_;
+    grew(native_ == nullptr ? wire::encode_packet(packet, at) : wire::encode_native(*native_, packet, at));
+  }
   void put_data(const wire::DataPacket& data) {
-    grew(wire::encode_data(data, block_ + block_size_));
+    if (native_ == nullptr) {
+      grew(wire::encode_data(data, block_ + block_size_));
+    } else {
+      put(data);
+    }
     payload_size_ += data.payload.size;
   }
   void add_payload(std::size_t bytes) { payload_size_ += bytes; }
@@ -65,8 +78,8 @@ class Endpoint::Core::FrameBuilder {
   }
 
   void finish(const wire::FrameHeader& header) {
-    wire::encode_frame_header(header, block_size_, start_);
-    segment_.header = {start_, wire::kFrameHeaderSize + block_size_};
+    if (native_ == nullptr) wire::encode_frame_header(header, block_size_, start_);
+    segment_.header = {start_, fixed_ + block_size_};
     segment_.size = static_cast<std::uint16_t>(size());
     train_.header_bytes += segment_.header.size;
     train_.total_bytes += size();
@@ -81,6 +94,9 @@ class Endpoint::Core::FrameBuilder {
   Train& train_;
   Segment& segment_;
   std::size_t capacity_;
+  const wire::NativeHeader* native_;
+  std::size_t fixed_;
+  std::size_t max_packets_;
   std::byte* start_;
   std::byte* block_;
   std::size_t block_size_ = 0;

@@ -70,19 +70,24 @@ bool PathMtu::too_big(std::uint16_t size, Time now) {
   return true;
 }
 
-void PathMtu::delivered(std::uint16_t size) {
+bool PathMtu::delivered(std::uint16_t size, Time now) {
   ++deliveries_;
-  if (size > base_) big_losses_ = 0;
-}
-
-bool PathMtu::lost(std::uint16_t size, Time now) {
-  if (size <= base_ || size_ <= base_) return false;
-  if (++big_losses_ < kBlackHoleLosses) return false;
+  if (size > base_) {
+    big_losses_ = 0;
+    small_deliveries_ = 0;
+    return false;
+  }
+  if (!suspicious() || size_ <= base_ || ++small_deliveries_ < kSmallDeliveries) return false;
   big_losses_ = 0;
+  small_deliveries_ = 0;
   deliveries_ = 0;
   size_ = base_;
   raise_at_ = now + raise_interval_;
   return true;
+}
+
+void PathMtu::lost(std::uint16_t size) {
+  if (size > base_ && big_losses_ < 0xffff) ++big_losses_;
 }
 
 }  // namespace homa::protocol

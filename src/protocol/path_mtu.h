@@ -27,21 +27,27 @@ class PathMtu {
   /// The system refused a datagram of this size (EMSGSIZE). True when the size shrank.
   bool too_big(std::uint16_t size, Time now);
 
-  void delivered(std::uint16_t size);
-  /// A datagram of this size was declared lost. True when that makes a black hole plausible and the size shrank.
-  bool lost(std::uint16_t size, Time now);
+  /// A datagram of this size was acknowledged. True when small ones arrive while big ones vanish: a black hole, and the
+  /// size shrank.
+  bool delivered(std::uint16_t size, Time now);
+  /// A datagram of this size was declared lost.
+  void lost(std::uint16_t size);
+  /// Big datagrams are missing in a row: small ones should be sent too, to tell a black hole from an outage.
+  bool suspicious() const { return big_losses_ >= kBlackHoleLosses; }
 
  private:
   static constexpr std::uint8_t kMaxProbes = 3;         // RFC 8899 MAX_PROBES
   static constexpr std::uint16_t kBlackHoleLosses = 6;  // full-size losses in a row, none delivered between
+  static constexpr std::uint8_t kSmallDeliveries = 3;   // ... while so many small ones arrived
   static constexpr std::uint32_t kSettled = 64;         // deliveries that make a path worth probing
   std::uint16_t candidate_above(std::uint16_t size) const;
 
   std::uint16_t size_;
   std::uint16_t base_;
   std::uint16_t ceiling_;
-  std::uint16_t probing_ = 0;     // size of the outstanding probe
-  std::uint16_t big_losses_ = 0;  // in a row
+  std::uint16_t probing_ = 0;          // size of the outstanding probe
+  std::uint16_t big_losses_ = 0;       // in a row
+  std::uint8_t small_deliveries_ = 0;  // since the last big one
   std::uint8_t probe_losses_ = 0;
   std::uint32_t deliveries_ = 0;
   Duration raise_interval_;

@@ -46,6 +46,39 @@ TEST(Endpoint, EchoesEverySize) {
   }
 }
 
+TEST(Endpoint, NativeCarrierEchoesEverySizeWithoutLoss) {
+  for (const std::size_t size : kSizes) {
+    SCOPED_TRACE(size);
+    Config client;
+    client.carrier = Carrier::native;
+    client.initial_datagram = 1480;
+    client.native_port = 1001;
+    Config server = client;
+    server.native_port = 1002;
+    Pair pair(client, server);
+    const auto request = pattern(size);
+    bool done = false;
+    pair.on_server_event = [&](const Event& event) {
+      if (event.kind != Event::Kind::request) return;
+      EXPECT_TRUE(pair.reply(event.request, view(request)));
+      pair.server.endpoint->release_message(event.message, pair.now);
+    };
+    pair.on_client_event = [&](const Event& event) {
+      if (event.kind != Event::Kind::call_finished) return;
+      EXPECT_EQ(event.status, CallStatus::ok);
+      ASSERT_EQ(event.message.length, size);
+      EXPECT_TRUE(size == 0 || std::memcmp(event.message.data, request.data(), size) == 0);
+      pair.client.endpoint->release_message(event.message, pair.now);
+      done = true;
+    };
+    ASSERT_EQ(pair.call(view(request)).error, StartError::none);
+    EXPECT_TRUE(pair.run([&] { return done; }));
+    pair.drain();
+    EXPECT_EQ(pair.client.endpoint->next_deadline(), kNever);
+    EXPECT_EQ(pair.client.buffers.live + pair.server.buffers.live, 0);
+  }
+}
+
 TEST(Endpoint, OneWayMessageIsReleasedWhenTaken) {
   Pair pair;
   const auto bytes = pattern(3000);
