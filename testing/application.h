@@ -61,6 +61,8 @@ class Peer final : public HostApplication, public EventTarget {
   bool cancel(Ledger::Index index);
   /// Nothing new; whatever is held or owed is given back and answered.
   void wind_up();
+  /// Calls of the workload that are not due yet never will be.
+  void stop_starting() { left_ = 0; }
   /// The workload's calls have all been started.
   bool finished_starting() const { return left_ == 0 && due_ == 0; }
   std::uint64_t times_blocked() const { return times_blocked_; }

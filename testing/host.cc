@@ -83,7 +83,7 @@ void Host::stop_reading(Time end) {
 
 void Host::receive(Parcel* parcel) {
   if (parcel->corrupt) return medium_.drop(parcel, DropReason::corrupt);
-  if (!endpoint_ || parcel->to.port != settings_.address.port) {
+  if (!endpoint_ || parcel->to != settings_.address) {
     if (on_unreachable && !parcel->hostile) on_unreachable(*parcel);
     return medium_.drop(parcel, DropReason::no_route);
   }
@@ -264,10 +264,12 @@ void Host::check_usage() {
   within("receive memory", usage.receive_memory, config.receive_memory);
   within("buffers in use", buffers_->in_use(), config.receive_memory);
   // What peers may send unasked counts as well, and nothing bounds how many of them do; grants come on top only up to
-  // the limit.
+  // the limit. A sender that fell silent loses its place; should it speak again, its share is over the limit.
   const std::uint64_t unasked = std::uint64_t{config.unscheduled_bytes} * (usage.calls + usage.requests);
-  within("incoming", usage.incoming, config.max_incoming + unasked);
-  within("send memory", usage.send_memory, config.send_memory);
+  within("incoming", usage.incoming, settings_.incoming_factor * config.max_incoming + unasked);
+  // Answers are never refused for want of memory: whoever asked has room for them.
+  const std::uint64_t answers = usage.requests * config.max_message_length;
+  within("send memory", usage.send_memory, config.send_memory + answers);
   // Tables grow with what they hold; a floor for what is sized in advance.
   const std::uint64_t table = (std::uint64_t{16} << 20) + usage.associations * (64u << 10) +
                               (usage.calls + usage.requests) * (8u << 10);

@@ -44,17 +44,18 @@ RunPlan plan_of(const Options& options) {
   return plan;
 }
 
-void print_failure(const WorldReport& report, const std::string& defect) {
-  fmt::print("FAILED seed {} [{}] {}\n", report.seed, report.checker.data(), report.message.data());
-  fmt::print("  replay: ./dev sim --seed {} --trace{}\n", report.seed, defect.empty() ? "" : " --defect " + defect);
-}
-
 std::string knob_names(std::uint32_t knobs) {
   std::string text;
   for (std::size_t knob = 0; knob < kKnobs; ++knob) {
     if (((knobs >> knob) & 1u) != 0) text += fmt::format(" {}", to_string(static_cast<Knob>(knob)));
   }
   return text.empty() ? " none" : text;
+}
+
+void print_failure(const WorldReport& report, const std::string& defect) {
+  fmt::print("FAILED seed {} [{}] {}\n", report.seed, report.checker.data(), report.message.data());
+  fmt::print("  faults:{}\n", knob_names(report.knobs));
+  fmt::print("  replay: ./dev sim --seed {} --trace{}\n", report.seed, defect.empty() ? "" : " --defect " + defect);
 }
 
 int replay(const Options& options, std::uint32_t defects) {

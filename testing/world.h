@@ -50,7 +50,7 @@ class World final : public EventTarget {
   void happen(const Mishap& mishap);
   void unreachable(const Parcel& parcel);
   bool all_done() const;
-  Time liveness_limit() const;
+  Duration transfer_time() const { return plan_.slowest.time_for(2 * plan_.byte_budget); }
   bool run_bounded(Time limit, bool (World::*done)() const);
   void run_workload();
   void run_probes();
@@ -79,7 +79,6 @@ class World final : public EventTarget {
   std::unique_ptr<HostileTraffic> hostile_;
   std::vector<std::pair<std::uint32_t, Address>> hints_;  // ICMP under way: host, unreachable peer
   std::vector<Ledger::Index> probes_;
-  Time probes_begin_{};
 };
 
 }  // namespace homa::sim

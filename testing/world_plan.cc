@@ -130,6 +130,7 @@ void Drawer::draw_hosts() {
     host.report_backlog = rng_.chance(0.7);
     host.two_steps = rng_.chance(0.5) || has(Knob::open_failure);
     if (has(Knob::open_failure)) host.open_failure = 0.02;
+    host.incoming_factor = plan_.clean() ? 1 : 4;
     PortSettings port;
     port.link = host.uplink;
     port.buffer_bytes = has(Knob::small_buffers) ? one_of<std::uint64_t>({20'000, 60'000}) : one_of<std::uint64_t>({1u << 20, 4u << 20});
