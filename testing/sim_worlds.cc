@@ -90,6 +90,7 @@ int run_many(const Options& options, std::uint32_t defects) {
 
 int run_defects(const Options& options) {
   fmt::print("{:<26} {:>8}  {:<28} {}\n", "planted defect", "seed", "caught by", "meaning");
+  std::fflush(stdout);
   std::size_t missed = 0;
   for (std::size_t defect = 0; defect < kDefects; ++defect) {
     RunPlan plan = plan_of(options);
