@@ -1,0 +1,65 @@
+// Network addresses as plain values: the protocol core compares and hashes them, the drivers translate them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+namespace homa {
+
+/// A host: an IPv6 address, or an IPv4 address in its v4-mapped form (::ffff:a.b.c.d, RFC 4291 section 2.5.5.2).
+/// `scope` is the interface index of a link-local address and 0 otherwise.
+struct HostAddress {
+  std::array<std::uint8_t, 16> ip{};
+  std::uint32_t scope = 0;
+
+  static constexpr HostAddress v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) {
+    HostAddress host;
+    host.ip = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d};
+    return host;
+  }
+  constexpr bool is_v4() const {
+    for (int i = 0; i < 10; ++i) {
+      if (ip[static_cast<std::size_t>(i)] != 0) return false;
+    }
+    return ip[10] == 0xff && ip[11] == 0xff;
+  }
+  /// fe80::/10, meaningless without a scope.
+  constexpr bool is_link_local() const { return ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80; }
+  friend constexpr bool operator==(const HostAddress& a, const HostAddress& b) {
+    for (std::size_t i = 0; i < 16; ++i) {
+      if (a.ip[i] != b.ip[i]) return false;
+    }
+    return a.scope == b.scope;
+  }
+  friend constexpr bool operator!=(const HostAddress& a, const HostAddress& b) { return !(a == b); }
+};
+
+/// A UDP endpoint (or a native Homa port) on a host. Port in host byte order; 0 is never a peer.
+struct Address {
+  HostAddress host;
+  std::uint16_t port = 0;
+  friend constexpr bool operator==(const Address& a, const Address& b) { return a.host == b.host && a.port == b.port; }
+  friend constexpr bool operator!=(const Address& a, const Address& b) { return !(a == b); }
+};
+
+/// Finalizer of splitmix64: spreads every input bit over the result.
+constexpr std::uint64_t mix64(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+/// Hashes take a per-endpoint secret so that a peer cannot choose colliding addresses.
+inline std::uint64_t hash(const HostAddress& host, std::uint64_t secret) {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  std::memcpy(&high, host.ip.data(), 8);
+  std::memcpy(&low, host.ip.data() + 8, 8);
+  return mix64(mix64(mix64(high ^ secret) + low) + host.scope);
+}
+inline std::uint64_t hash(const Address& address, std::uint64_t secret) {
+  return mix64(hash(address.host, secret) + address.port);
+}
+
+}  // namespace homa

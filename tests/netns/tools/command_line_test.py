@@ -1,0 +1,64 @@
+"""Exit codes and one-line errors of wrong use and wrong input; --help everywhere."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from command import CLEAR, CommandTest, homa
+
+COMMANDS = ((), ("serve",), ("call",), ("ping",), ("bench",), ("bench", "serve"), ("bench", "run"), ("bench", "calibrate"))
+
+
+class CommandLine(CommandTest):
+    def test_help_everywhere_with_examples(self):
+        for command in COMMANDS:
+            result = homa(*command, "--help")
+            self.assertEqual(result.returncode, 0, command)
+            self.assertIn(b"Example", result.stdout, command)
+            self.assertEqual(result.stderr, b"")
+
+    def test_unknown_options_and_commands(self):
+        for command in COMMANDS:
+            self.assert_one_line(homa(*command, "--bogus"), 2, "--help'")
+        self.assert_one_line(homa("nonsense"), 2, "nonsense")
+
+    def test_security_must_be_named(self):
+        self.assert_one_line(homa("call", "127.0.0.1:1"), 2, "--security")
+        self.assert_one_line(homa("serve", "--echo"), 2, "--security")
+        self.assert_one_line(homa("ping", "127.0.0.1:1", "--security", "rot13"), 2, "--security")
+
+    def test_names_and_addresses(self):
+        self.assert_one_line(homa("call", "no.such.host.invalid:1", *CLEAR), 2, "cannot resolve 'no.such.host.invalid'")
+        for bad in ("127.0.0.1:0", "127.0.0.1:x", ":5", "[::1:5"):
+            self.assert_one_line(homa("ping", bad, "-c", 1, *CLEAR), 2, "HOST:PORT")
+        self.assert_one_line(homa("serve", "--echo", "--bind", "127.0.0.1:99999", *CLEAR), 2, "127.0.0.1:99999")
+
+    def test_values(self):
+        self.assert_one_line(homa("call", "127.0.0.1:1", "--deadline", "soon", *CLEAR), 2, "--deadline", "5s")
+        self.assert_one_line(homa("ping", "127.0.0.1:1", "-s", "big", *CLEAR), 2, "--size", "64k")
+        self.assert_one_line(homa("ping", "127.0.0.1:1", "-s", "2GiB", *CLEAR), 2, "over the limit")
+        self.assert_one_line(homa("call", "127.0.0.1:1", "--class", "256", *CLEAR), 2, "--class")
+
+    def test_unreadable_and_unwritable_files(self):
+        self.assert_one_line(homa("call", "127.0.0.1:1", "--in", "/nonexistent", *CLEAR), 2, "cannot read '/nonexistent'")
+        self.assert_one_line(homa("call", "127.0.0.1:1", "--in", "/", *CLEAR), 2, "cannot read '/'")
+        self.assert_one_line(homa("call", "127.0.0.1:1", "--out", "/nonexistent/x", *CLEAR), 2, "cannot write")
+        self.assert_one_line(homa("call", "127.0.0.1:1", "--out", "/", *CLEAR), 2, "cannot write")
+        self.assert_one_line(homa("serve", "--files", "/nonexistent", *CLEAR), 2, "cannot serve '/nonexistent'")
+
+    def test_serve_wants_exactly_one_kind(self):
+        self.assert_one_line(homa("serve", *CLEAR), 2, "--echo or --files")
+        self.assert_one_line(homa("serve", "--echo", "--files", "/", *CLEAR), 2, "--echo or --files")
+
+    def test_input_over_the_limit(self):
+        self.assert_one_line(homa("call", "127.0.0.1:1", "--max-message", "1k", *CLEAR, stdin=b"x" * 1001), 2,
+                             "longer than the limit of 1000 bytes")
+
+    def test_a_failed_call_leaves_no_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            homa("call", "127.0.0.1:1", "--in", "/nonexistent", "--out", Path(folder) / "out", *CLEAR)
+            self.assertEqual(list(Path(folder).iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,165 @@
+// Faults that users of other transports met in the field, as tests over real sockets.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+
+#include "support.h"
+
+namespace homa {
+namespace {
+
+/// A server in a process of its own, so that it can be killed.
+class ServerProcess {
+ public:
+  /// Port 0: any. `holds`: requests are never answered.
+  ServerProcess(std::uint16_t port, bool holds) {
+    int pipe_ends[2];
+    if (pipe(pipe_ends) != 0) std::abort();
+    pid_ = fork();
+    if (pid_ == 0) serve(port, holds, pipe_ends[1]);
+    close(pipe_ends[1]);
+    if (read(pipe_ends[0], &port_, sizeof(port_)) != sizeof(port_)) ADD_FAILURE() << "the server did not start";
+    close(pipe_ends[0]);
+  }
+  ~ServerProcess() { kill_now(); }
+  void kill_now() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+  Address address() const { return {HostAddress::v4(127, 0, 0, 1), port_}; }
+
+ private:
+  [[noreturn]] static void serve(std::uint16_t port, bool holds, int report_to) {
+    ServerOptions options = server_options();
+    options.bind.port = port;
+    std::vector<Request> held;
+    Result<Server> server = Server::start(
+        options, [&](Request request) { holds ? held.push_back(std::move(request)) : echo(std::move(request)); });
+    if (!server) _exit(1);
+    const std::uint16_t bound = server->address().port;
+    if (write(report_to, &bound, sizeof(bound)) != sizeof(bound)) _exit(1);
+    for (;;) pause();
+  }
+  pid_t pid_ = 0;
+  std::uint16_t port_ = 0;
+};
+
+// After a lost session the client could not reach the same address again, and crashed on the next send.
+TEST(FieldReports, field_03_a_killed_server_comes_back) {
+  ServerProcess first(0, true);
+  const Address address = first.address();
+  ClientOptions options = client_options();
+  options.peer_timeout = 500ms;
+  Client client = open_client(options);
+  Mailbox<Result<Message>> ends;
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(client.call(address, pattern(100'000), {}, [&](Result<Message> end) { ends.put(std::move(end)); }));
+  }
+  // All have been received by the server: nothing else shows that from here than its silence on a call with a deadline.
+  ASSERT_FALSE(client.call(address, as_bytes("x"), CallOptions::within(50ms)));
+  first.kill_now();
+  for (const Result<Message>& end : ends.take(10)) {
+    ASSERT_FALSE(end);
+    EXPECT_TRUE(end.error() == ErrorCode::peer_timeout || end.error() == ErrorCode::peer_unreachable ||
+                end.error() == ErrorCode::outcome_unknown)
+        << end.error().message();
+  }
+  ServerProcess second(address.port, false);
+  const Result<Message> response = client.call(address, as_bytes("again"), CallOptions::within(kPatience));
+  ASSERT_TRUE(response) << response.error().message();
+  EXPECT_EQ(response->text(), "again");
+}
+
+// The server restarts while the client waits: the call may have run, and must neither hang nor run again.
+TEST(FieldReports, field_02_a_restart_during_a_call_is_an_unknown_outcome) {
+  ServerProcess first(0, true);
+  const Address address = first.address();
+  Client client = open_client();
+  Mailbox<Result<Message>> ends;
+  ASSERT_TRUE(client.call(address, as_bytes("x"), {}, [&](Result<Message> end) { ends.put(std::move(end)); }));
+  ASSERT_FALSE(client.call(address, as_bytes("x"), CallOptions::within(50ms)));
+  first.kill_now();
+  ServerProcess second(address.port, false);
+  const std::vector<Result<Message>> end = ends.take(1);
+  ASSERT_EQ(end.size(), 1u);
+  ASSERT_FALSE(end[0]) << "a call that is not idempotent must not run at the second server";
+  const Result<Message> response = client.call(address, as_bytes("again"), CallOptions::within(kPatience));
+  ASSERT_TRUE(response) << response.error().message();
+}
+
+// A send to a dead process said "try again" for ever.
+TEST(FieldReports, field_04_nobody_at_the_port_is_an_error_that_ends_the_call) {
+  Address address;
+  {
+    Server gone = start_server(server_options(), echo);
+    address = gone.address();
+  }
+  ClientOptions options = client_options();
+  options.peer_timeout = 1s;
+  Client client = open_client(options);
+  const auto before = Clock::now();
+  const Result<Message> response = client.call(address, as_bytes("x"));
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error(), ErrorCode::peer_unreachable);
+  EXPECT_LT(Clock::now() - before, 10s);
+}
+
+std::size_t resident_bytes() {
+  std::size_t pages = 0;
+  std::size_t resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// A sender that never waits got "cannot allocate memory" from the system.
+TEST(FieldReports, field_19_a_sender_that_never_waits_meets_a_bound) {
+  ServerOptions server_settings = server_options();
+  server_settings.slots = 16;
+  Server server = start_server(server_settings, echo);
+  ClientOptions options = client_options();
+  options.max_pending_calls = 1000;
+  Client client = open_client(options);
+  constexpr int kCalls = 1'000'000;
+  std::atomic<int> ended{0};
+  std::atomic<int> failed{0};
+  int accepted = 0;
+  int blocked = 0;
+  int most_pending = 0;
+  std::size_t warm = 0;
+  std::size_t most = 0;
+  for (int i = 0; i < kCalls; ++i) {
+    const Result<CallToken> token = client.call(server.address(), as_bytes("small"), {}, [&](Result<Message> response) {
+      failed += response ? 0 : 1;
+      ++ended;
+    });
+    if (token) {
+      ++accepted;
+      most_pending = std::max(most_pending, accepted - ended.load());
+    } else {
+      ASSERT_EQ(token.error(), ErrorCode::would_block);
+      ++blocked;
+    }
+    if (i % 10'000 != 0) continue;
+    if (i == 100'000) warm = resident_bytes();
+    if (i > 100'000) most = std::max(most, resident_bytes());
+  }
+  EXPECT_GT(blocked, 0);
+  EXPECT_LE(most_pending, 1001);
+  EXPECT_LT(most, warm + (8u << 20)) << "memory grows with the number of calls";
+  // Back-pressure is not an end: everything accepted ends, and there is room again afterwards.
+  Tally writable;
+  client.notify_writable([&] { writable.add(); });
+  EXPECT_TRUE(writable.reach(1));
+  const auto until = Clock::now() + kPatience;
+  while (ended < accepted && Clock::now() < until) std::this_thread::yield();
+  EXPECT_EQ(ended, accepted);
+  EXPECT_EQ(failed, 0);
+}
+
+}  // namespace
+}  // namespace homa

@@ -1,0 +1,11 @@
+// The homa transport of `homa bench`.
+#pragma once
+
+#include "bench/peer.h"
+
+namespace homa::tools {
+
+std::unique_ptr<Service> make_homa_service(const PeerSettings& settings, const Address& bind);
+std::unique_ptr<Peer> make_homa_peer(const PeerSettings& settings, const Address& server, unsigned connections);
+
+}  // namespace homa::tools
