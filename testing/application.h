@@ -61,10 +61,10 @@ class Peer final : public HostApplication, public EventTarget {
   bool cancel(Ledger::Index index);
   /// Nothing new; whatever is held or owed is given back and answered.
   void wind_up();
-  /// Calls of the workload that are not due yet never will be.
-  void stop_starting() { left_ = 0; }
-  /// The workload's calls have all been started.
-  bool finished_starting() const { return left_ == 0 && due_ == 0; }
+  /// Gives up the calls of the workload that have not been started.
+  void stop_starting() { left_ = due_ = 0; }
+  /// The workload's calls have all been started, and nothing waits for a `writable` event.
+  bool finished_starting() const { return left_ == 0 && due_ == 0 && !blocked_; }
   std::uint64_t times_blocked() const { return times_blocked_; }
 
   void on_event(Host& host, const protocol::Event& event) override;

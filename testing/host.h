@@ -31,7 +31,7 @@ struct HostSettings {
   std::uint64_t socket_buffer = 1 << 20;   ///< for what arrives while the process sleeps
   bool two_steps = false;                  ///< place(), copy, commit() instead of receive()
   double open_failure = 0;                 ///< with two_steps: places, writes garbage there, and does not commit
-  std::uint64_t incoming_factor = 1;       ///< what checkers allow of max_incoming; more where senders stall
+  std::uint64_t incoming_factor = 2;       ///< what checkers allow of max_incoming; more where senders stall
   std::uint64_t buffer_limit = ~std::uint64_t{0};  ///< of the BufferSource
 };
 

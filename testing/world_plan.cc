@@ -130,7 +130,7 @@ void Drawer::draw_hosts() {
     host.report_backlog = rng_.chance(0.7);
     host.two_steps = rng_.chance(0.5) || has(Knob::open_failure);
     if (has(Knob::open_failure)) host.open_failure = 0.02;
-    host.incoming_factor = plan_.clean() ? 1 : 4;
+    host.incoming_factor = plan_.clean() ? 2 : 4;
     PortSettings port;
     port.link = host.uplink;
     port.buffer_bytes = has(Knob::small_buffers) ? one_of<std::uint64_t>({20'000, 60'000}) : one_of<std::uint64_t>({1u << 20, 4u << 20});
@@ -291,18 +291,19 @@ void Drawer::draw_restart() {
 }
 
 void Drawer::draw_mishaps() {
-  Duration longest{};
   const auto mishap = [&](Mishap::Kind kind, Duration span) {
     const Time when = fault_time();
     plan_.mishaps.push_back({kind, when, static_cast<int>(any_host()), when + span, {}, 0});
     end_at(when + span);
-    longest = std::max(longest, span);
     return span;
   };
   const Duration spans[] = {between(100us, 3ms), between(3ms, 60ms), between(60ms, plan_.peer_timeout / 2)};
-  if (has(Knob::pause)) disturb_for(mishap(Mishap::Kind::pause, one_of(spans)));
-  if (has(Knob::stop_reading)) mishap(Mishap::Kind::stop_reading, one_of(spans));
-  plan_.circumstances.timer_slack += longest;
+  if (has(Knob::pause)) {
+    const Duration span = mishap(Mishap::Kind::pause, one_of(spans));
+    disturb_for(span);
+    plan_.circumstances.timer_slack += span;
+  }
+  if (has(Knob::stop_reading)) plan_.circumstances.timer_slack += mishap(Mishap::Kind::stop_reading, one_of(spans));
   if (has(Knob::no_memory)) mishap(Mishap::Kind::no_memory, one_of(spans));
   if (has(Knob::restart)) draw_restart();
   if (has(Knob::address_change)) {

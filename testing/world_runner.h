@@ -44,7 +44,7 @@ struct RunPlan {
   std::uint64_t seeds = 1;
   unsigned jobs = 1;
   std::uint32_t defects = 0;
-  std::uint64_t stop_after_failures = 20;
+  std::uint64_t stop_after_failures = 100000;
   bool progress = false;
 };
 
