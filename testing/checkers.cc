@@ -1,0 +1,102 @@
+#include "testing/checkers.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <variant>
+
+#include "testing/trace.h"
+#include "wire/datagram.h"
+
+namespace homa::sim {
+
+WireChecker::WireChecker(const EventLoop& loop, Verdict& verdict, const WireLimits& limits)
+    : loop_(loop), verdict_(verdict), limits_(limits) {}
+
+void WireChecker::initiated(const Address& from, const Address& to) { contacts_[{key(from), key(to)}].initiated = true; }
+
+void WireChecker::moved(const Address& before, const Address& after) {
+  participant(after);
+  std::map<PairKey, Contact> known;
+  for (const auto& [pair, contact] : contacts_) {
+    if (pair.first == key(before)) known[{key(after), pair.second}] = contact;
+  }
+  contacts_.merge(known);
+}
+
+void WireChecker::sent(const Parcel& parcel) {
+  if (parcel.hostile || participants_.count(key(parcel.from)) == 0) return;
+  count(parcel);
+  check_amplification(parcel);
+}
+
+void WireChecker::check_amplification(const Parcel& parcel) {
+  Contact& contact = contacts_[{key(parcel.from), key(parcel.to)}];
+  if ((parcel.kinds & (kHello | kHelloAck)) != 0) {
+    auto frame = std::make_unique<wire::Frame>();
+    if (wire::decode_frame(parcel.view(), *frame) == wire::DecodeError::none) {
+      for (std::size_t i = 0; i < frame->packet_count; ++i) {
+        if (const auto* hello = std::get_if<wire::HelloPacket>(&frame->packets[i])) contact.ids.insert(hello->source.value);
+      }
+    }
+  }
+  if (contact.initiated || contact.proven) return;
+  contact.bytes_out += parcel.size();
+  contact.frames_out += 1;
+  if (contact.bytes_out > limits_.amplification * contact.bytes_in) {
+    verdict_.fail("amplification", fmt::format("{} sent {} bytes to the unproven {} for {} bytes", to_string(parcel.from),
+                                               contact.bytes_out, to_string(parcel.to), contact.bytes_in));
+  }
+  // Whoever never proves itself may not set timers going here: one answer for one question.
+  if (participants_.count(key(parcel.to)) == 0 && contact.frames_out > contact.frames_in) {
+    verdict_.fail("hostile_reply", fmt::format("{} sent {} datagrams to {} for {}", to_string(parcel.from),
+                                               contact.frames_out, to_string(parcel.to), contact.frames_in));
+  }
+}
+
+void WireChecker::delivered(const Parcel& parcel) {
+  Contact& contact = contacts_[{key(parcel.to), key(parcel.from)}];
+  if (contact.proven) return;
+  contact.bytes_in += parcel.size();
+  contact.frames_in += 1;
+  wire::FrameHeader header;
+  if (wire::decode_frame_header(parcel.view(), header) != wire::DecodeError::none) return;
+  if (!header.reversed && contact.ids.count(header.destination.value) != 0) contact.proven = true;
+}
+
+void WireChecker::dropped(const Parcel&, DropReason) {}
+
+WireChecker::Window& WireChecker::window_of(const AddressKey& from, const AddressKey& to) {
+  Window& window = windows_[{from, to}];
+  const std::int64_t number = loop_.now().time_since_epoch() / limits_.window;
+  if (number != window.number) {
+    window.data_before = number == window.number + 1 ? window.data : 0;
+    window.data = window.control = 0;
+    window.blamed = false;
+    window.number = number;
+  }
+  return window;
+}
+
+void WireChecker::count(const Parcel& parcel) {
+  const AddressKey from = key(parcel.from);
+  const AddressKey to = key(parcel.to);
+  if ((parcel.kinds & kData) != 0) {
+    ++data_frames_;
+    ++window_of(from, to).data;
+    return;
+  }
+  ++control_frames_;
+  Window& there = window_of(from, to);
+  const Window& back = window_of(to, from);
+  ++there.control;
+  const std::uint64_t data = there.data + there.data_before + back.data + back.data_before;
+  const std::uint64_t limit = limits_.control_per_window + limits_.control_per_data * data;
+  if (there.control <= limit || there.blamed) return;
+  there.blamed = true;
+  verdict_.fail("control_storm", fmt::format("{} sent {} more frames without data to {} than {} ms and {} with data excuse",
+                                             to_string(parcel.from), there.control, to_string(parcel.to),
+                                             limits_.window / 1ms, data));
+}
+
+}  // namespace homa::sim
