@@ -232,14 +232,15 @@ void Host::send(const protocol::Train& train) {
 }
 
 void Host::arm() {
-  const Time next = endpoint_->next_deadline();
+  // While the card is full packet_left() serves the endpoint; its timers run on.
+  const bool blocked = card_full_ && nic_.backlog() >= settings_.nic_room;
+  const Time next = blocked ? endpoint_->next_timer() : endpoint_->next_deadline();
   if (next == armed_) return;
   ++timer_generation_;
   armed_ = next;
   if (next == kNever) return;
   if (next <= now()) {
     armed_ = kNever;
-    if (card_full_ && nic_.backlog() >= settings_.nic_room) return;  // packet_left() serves the endpoint
     spins_ = last_spin_ == now() ? spins_ + 1 : 0;
     last_spin_ = now();
     if (spins_ > 1000) {

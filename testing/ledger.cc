@@ -157,7 +157,7 @@ void Ledger::judge_status(Index index, const Circumstances& circumstances) {
       if (!record.refused && !record.anonymous()) lie("but nobody refused it");
       return;
     case CallStatus::peer_unreachable:
-      if (record.deliveries != 0) lie("but was executed");
+      if (record.deliveries != 0 && !record.idempotent) lie("but was executed");
       if (!circumstances.disrupted && !circumstances.addresses_vanish) lie("in a network without such faults");
       return;
     case CallStatus::shut_down:

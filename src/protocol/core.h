@@ -70,6 +70,7 @@ class Endpoint::Core {
   void network_error(const Address& peer, TransmitFailure failure, Time now);
   void advance(Time now);
   Time next_deadline() const;
+  Time next_timer() const { return timers_.next(); }
   bool next_event(Event& event, Time now);
   Usage usage() const;
 
@@ -224,6 +225,7 @@ class Endpoint::Core {
   void arm(Association& association, Time when) { timers_.set_no_later(association.timer, when); }
   void on_association_timer(Association& association, Time now);
   Time association_deadline(const Association& association) const;
+  Duration silence_limit(const Association& association) const;
   void ask_whether_alive(Association& association, Time now);
   void send_control(Association& association, ContentKind kind, wire::RpcId id, wire::AbortCode code = {});
 

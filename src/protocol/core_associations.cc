@@ -113,6 +113,7 @@ Association* Endpoint::Core::accept_hello(const Datagram& datagram, const wire::
 // Both sides: the peer's HELLO or HELLO_ACK says who it is and what it takes.
 void Endpoint::Core::opened(Association& association, const wire::HelloPacket& hello, Time now) {
   association.open = true;
+  association.hello_pending = false;  // one that was thought lost is not needed any more
   association.remote_id = hello.source;
   // A client cannot know which shard will serve it: the server writes its own into the client's id (byte 5), so that a
   // NO_ASSOCIATION that names this id comes back to the right shard. The client ignores that byte.
@@ -121,6 +122,7 @@ void Endpoint::Core::opened(Association& association, const wire::HelloPacket& h
   association.limits.max_message_length = hello.max_message_length;
   association.limits.unscheduled_bytes = hello.unscheduled_bytes;
   association.limits.max_ack_delay_us = hello.max_ack_delay_us;
+  association.limits.idle_timeout = std::chrono::milliseconds(hello.idle_timeout_ms);
   association.mtu.limit(hello.max_datagram);
   by_remote_id_.insert(association);
   ++counters.associations_opened;
@@ -189,7 +191,7 @@ bool Endpoint::Core::may_restart(const Rpc& rpc, Restart restart, Time now) cons
   if (rpc.out.released || closed_) return false;
   if (rpc.idempotent) return restart != Restart::none;
   if (defect(Defect::incarnation_ignored) && restart != Restart::none) return true;
-  return restart == Restart::all_recent && now - rpc.first_sent < config.idle_timeout;
+  return restart == Restart::all_recent && now - rpc.first_sent < rpc.association->limits.idle_timeout;
 }
 
 void Endpoint::Core::lose(Association& association, CallStatus status, CallStatus unsent, Restart restart, Time now) {

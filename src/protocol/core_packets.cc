@@ -140,6 +140,7 @@ bool Endpoint::Core::start_message(Rpc& rpc, const wire::DataPacket& data, Time 
   if (!in.held && !find_memory(rpc, now)) {
     in.held = true;
     held_.push_back(rpc);
+    timers_.set_no_later(held_timer_, now + kHeldRetry);
   }
   if (!in.held) return true;
   ++counters.data_held;

@@ -55,7 +55,7 @@ Time Endpoint::Core::association_deadline(const Association& association) const 
     if (!lane->ack_now) next = std::min(next, lane->ack_deadline);
   }
   if (association.first_unanswered != kNever && association.proven) {
-    next = std::min(next, association.first_unanswered + config.peer_timeout);
+    next = std::min(next, association.first_unanswered + silence_limit(association));
   }
   if (association.rpcs.empty() || is_native()) return next;
   if (!association.is_client) return std::min(next, association.last_heard + config.idle_timeout);
@@ -65,9 +65,14 @@ Time Endpoint::Core::association_deadline(const Association& association) const 
   return next;
 }
 
+// A server keeps what it knows for T, whatever happens: its slots are what keeps a request from running twice.
+Duration Endpoint::Core::silence_limit(const Association& association) const {
+  return association.is_client ? config.peer_timeout : std::max(config.peer_timeout, config.idle_timeout);
+}
+
 void Endpoint::Core::on_association_timer(Association& association, Time now) {
   if (association.first_unanswered != kNever && association.proven &&
-      now - association.first_unanswered >= config.peer_timeout) {
+      now - association.first_unanswered >= silence_limit(association)) {
     const CallStatus status = association.open ? CallStatus::peer_timeout : CallStatus::peer_unreachable;
     return lose(association, status, CallStatus::peer_unreachable, Restart::none, now);
   }
@@ -117,10 +122,9 @@ void Endpoint::Core::network_error(const Address& peer, TransmitFailure failure,
   if (association->unreachable_hints < 255) ++association->unreachable_hints;
   if (association->first_hint == kNever) association->first_hint = now;
   if (association->unreachable_hints < kUnreachableHints) return;
-  if (!association->open) {
-    lose(*association, CallStatus::peer_unreachable, CallStatus::peer_unreachable, Restart::none, now);
-  } else if (now - association->first_hint >= kHintSilence) {
-    lose(*association, CallStatus::peer_timeout, CallStatus::peer_unreachable, Restart::none, now);
+  if (!association->open || now - association->first_hint >= kHintSilence) {
+    const CallStatus status = association->open ? CallStatus::peer_timeout : CallStatus::peer_unreachable;
+    lose(*association, status, CallStatus::peer_unreachable, Restart::none, now);
   }
 }
 

@@ -29,6 +29,8 @@ class Transmitter {
   bool pump(Time now);
   /// The socket buffer is full: pump() again when the socket is writable.
   bool wants_writable() const { return wait_ == Wait::writable; }
+  /// Nothing can be sent now, whatever waits in the endpoint.
+  bool is_blocked() const { return wait_ != Wait::none; }
   /// When to pump() again because a queue below the socket was full, which nobody announces; else kNever.
   Time retry_at() const { return wait_ == Wait::time ? retry_at_ : kNever; }
 
