@@ -203,12 +203,14 @@ class Endpoint::Core {
   void start_train(const Association& association, Priority priority, Train& train) const;
   void append_pieces(OutMessage& message, ByteRange range, Train& train, Segment& segment);
   std::size_t pieces_needed(OutMessage& message, ByteRange range);
+  static std::uint64_t end_of_pieces(const OutMessage& message, std::size_t count);
   ByteRange next_range(const OutMessage& message, std::size_t room) const;
 
   // --- core_timers.cc ----------------------------------------------------------------------------------------
   void arm(Association& association, Time when) { timers_.set_no_later(association.timer, when); }
   void on_association_timer(Association& association, Time now);
   Time association_deadline(const Association& association) const;
+  Duration silence_limit(const Association& association) const;
   void ask_whether_alive(Association& association, Time now);
   void send_control(Association& association, ContentKind kind, wire::RpcId id, wire::AbortCode code = {});
 

@@ -46,6 +46,12 @@ Time Endpoint::Core::next_deadline() const {
   return next;
 }
 
+// How long a silent peer is waited for. A server that forgets what it ran must have kept it for T, or the client, told
+// that its association is forgotten, would send the call again (architecture section 4: at most once).
+Duration Endpoint::Core::silence_limit(const Association& association) const {
+  return association.is_client ? config.peer_timeout : std::max(config.peer_timeout, config.idle_timeout);
+}
+
 // The earliest of everything that this association waits for.
 Time Endpoint::Core::association_deadline(const Association& association) const {
   Time next = kNever;
@@ -54,7 +60,7 @@ Time Endpoint::Core::association_deadline(const Association& association) const 
     next = std::min({next, lane->ack_deadline, lane->loss_deadline, probe_deadline(association, *lane)});
   }
   if (association.first_unanswered != kNever && association.proven) {
-    next = std::min(next, association.first_unanswered + config.peer_timeout);
+    next = std::min(next, association.first_unanswered + silence_limit(association));
   }
   if (association.rpcs.empty()) return next;
   if (!association.is_client) return std::min(next, association.last_heard + config.idle_timeout);
@@ -66,7 +72,7 @@ Time Endpoint::Core::association_deadline(const Association& association) const 
 
 void Endpoint::Core::on_association_timer(Association& association, Time now) {
   if (association.first_unanswered != kNever && association.proven &&
-      now - association.first_unanswered >= config.peer_timeout) {
+      now - association.first_unanswered >= silence_limit(association)) {
     const CallStatus status = association.open ? CallStatus::peer_timeout : CallStatus::peer_unreachable;
     return lose(association, status, CallStatus::peer_unreachable, Restart::none, now);
   }
