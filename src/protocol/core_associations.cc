@@ -117,6 +117,7 @@ void Endpoint::Core::opened(Association& association, const wire::HelloPacket& h
   association.limits.max_message_length = hello.max_message_length;
   association.limits.unscheduled_bytes = hello.unscheduled_bytes;
   association.limits.max_ack_delay_us = hello.max_ack_delay_us;
+  association.limits.idle_timeout = std::chrono::milliseconds(hello.idle_timeout_ms);
   association.mtu.limit(hello.max_datagram);
   by_remote_id_.insert(association);
   ++counters.associations_opened;
@@ -178,7 +179,8 @@ bool Endpoint::Core::may_restart(const Rpc& rpc, Restart restart, Time now) cons
   if (rpc.out.released || closed_) return false;
   if (rpc.idempotent) return restart != Restart::none;
   if (defect(Defect::incarnation_ignored) && restart != Restart::none) return true;
-  return restart == Restart::all_recent && now - rpc.first_sent < config.idle_timeout;
+  const Duration kept = std::min(config.idle_timeout, rpc.association->limits.idle_timeout);
+  return restart == Restart::all_recent && now - rpc.first_sent < kept;
 }
 
 void Endpoint::Core::lose(Association& association, CallStatus status, CallStatus unsent, Restart restart, Time now) {

@@ -98,6 +98,35 @@ TEST(AtMostOnce, AServerCutOffWhileItRanKeepsWhatItRanForT) {
   EXPECT_EQ(Pair::count(pair.server, Kind::request), 1);
 }
 
+TEST(AtMostOnce, AServerThatKeepsSilentAssociationsShorterDecides) {
+  // The server forgets after 6 s, the client would send again what is younger than 30 s.
+  Config server;
+  server.idle_timeout = 6s;
+  Pair pair({}, server);
+  pair.on_server_event = [&](const Event& event) {
+    if (event.kind != Kind::request) return;
+    static const Bytes response = pattern(20'000);
+    pair.reply(event.request, view(response));
+    pair.server.endpoint->release_message(event.message, pair.now);
+  };
+  open(pair);
+  const Bytes request = pattern(20'000);
+  Time cut = kNever;
+  bool heard = false;
+  pair.filter = [&](bool to_server, ByteView) {
+    if (cut == kNever && !to_server && Pair::count(pair.server, Kind::request) == 1) cut = pair.now;
+    if (cut == kNever || pair.now > cut + 9s) return true;
+    // One frame passes, so that the client does not give up. Nothing reaches the server.
+    const bool passes = !to_server && !heard && pair.now > cut + 4s;
+    heard = heard || passes;
+    return passes;
+  };
+  ASSERT_EQ(pair.call(view(request)).error, StartError::none);
+  pair.run([] { return false; }, 40s);
+  EXPECT_EQ(Pair::count(pair.server, Kind::request), 1);
+  EXPECT_EQ(pair.status(), CallStatus::outcome_unknown);
+}
+
 TEST(AtMostOnce, ARestartedServerLeavesTheOutcomeUnknown) {
   Pair pair;
   open(pair);  // the first request stays unanswered; no handler is set
