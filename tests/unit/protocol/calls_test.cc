@@ -194,7 +194,6 @@ TEST(Ending, CancelInEveryStateEndsOnceAndReturnsAll) {
     Pair pair;
     pair.echo();
     int datagrams = 0;
-    CallId call;
     pair.filter = [&](bool, ByteView) {
       ++datagrams;
       return true;

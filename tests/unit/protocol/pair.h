@@ -6,26 +6,35 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "protocol/endpoint.h"
 
 namespace homa::protocol {
 
-/// Counts what is out; may be told to refuse.
+/// Counts what is out; may be told to refuse. Messages that a test never released end with it.
 class CountingBuffers : public BufferSource {
  public:
+  CountingBuffers() = default;
+  ~CountingBuffers() override {
+    for (const std::byte* data : out_) delete[] data;
+  }
   std::byte* allocate(std::uint64_t length) override {
     if (refuse) return nullptr;
     ++live;
-    return new std::byte[length];
+    return *out_.insert(new std::byte[length]).first;
   }
   void release(std::byte* data, std::uint64_t) override {
     --live;
+    out_.erase(data);
     delete[] data;
   }
   bool refuse = false;
   int live = 0;
+
+ private:
+  std::set<std::byte*> out_;
 };
 
 class Pair {
