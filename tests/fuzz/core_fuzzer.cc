@@ -553,7 +553,7 @@ class World {
       switch (event.kind) {
         case Event::Kind::request:
         case Event::Kind::one_way:
-          judge(event.message, true);
+          if (event.peer != stranger_) judge(event.message, true);  // a stranger's bytes are its own affair
           if (event.kind == Event::Kind::request) who.requests.push_back(event.request);
           break;
         case Event::Kind::call_finished:
