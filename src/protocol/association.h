@@ -39,7 +39,7 @@ struct PeerLimits {
   std::uint64_t max_message_length = 0;
   std::uint32_t unscheduled_bytes = 0;
   std::uint32_t max_ack_delay_us = 1000;
-  Duration idle_timeout{0};  ///< T: a server that heard nothing for so long may have forgotten what it ran
+  Duration idle_timeout{0};  ///< how long the peer keeps a silent association (its T)
   std::uint16_t slots = 16;  ///< before the peer has said more (architecture section 4)
 };
 

@@ -207,6 +207,7 @@ class Endpoint::Core {
   void start_train(const Association& association, Priority priority, Train& train) const;
   void append_pieces(OutMessage& message, ByteRange range, Train& train, Segment& segment);
   std::size_t pieces_needed(OutMessage& message, ByteRange range);
+  static std::uint64_t end_of_pieces(const OutMessage& message, std::size_t count);
   ByteRange next_range(const OutMessage& message, std::size_t room) const;
 
   // --- core_native.cc ----------------------------------------------------------------------------------------

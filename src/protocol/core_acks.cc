@@ -61,7 +61,8 @@ void Endpoint::Core::on_ack(Association& association, const wire::AckPacket& ack
   for (std::size_t i = 0; i < ack.range_count && high >= lane->first_sent(); ++i) {
     high -= ack.ranges[i].gap;
     const std::uint64_t low = high - ack.ranges[i].length + 1;
-    for (std::uint64_t number = std::max(low, lane->first_sent()); number <= high; ++number) {
+    // The last acknowledgment may leave the association idle, which forgets all that was sent.
+    for (std::uint64_t number = std::max(low, lane->first_sent()); number <= high && !lane->sent.empty(); ++number) {
       SentPacket& packet = lane->sent[number - lane->first_sent()];
       if (packet.state != SentState::in_flight && packet.state != SentState::lost) continue;
       if (number == largest && packet.state == SentState::in_flight) {

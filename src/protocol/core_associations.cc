@@ -191,7 +191,8 @@ bool Endpoint::Core::may_restart(const Rpc& rpc, Restart restart, Time now) cons
   if (rpc.out.released || closed_) return false;
   if (rpc.idempotent) return restart != Restart::none;
   if (defect(Defect::incarnation_ignored) && restart != Restart::none) return true;
-  return restart == Restart::all_recent && now - rpc.first_sent < rpc.association->limits.idle_timeout;
+  const Duration kept = std::min(config.idle_timeout, rpc.association->limits.idle_timeout);
+  return restart == Restart::all_recent && now - rpc.first_sent < kept;
 }
 
 void Endpoint::Core::lose(Association& association, CallStatus status, CallStatus unsent, Restart restart, Time now) {

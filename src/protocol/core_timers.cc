@@ -46,6 +46,12 @@ Time Endpoint::Core::next_deadline() const {
   return next;
 }
 
+// How long a silent peer is waited for. A server that forgets what it ran must have kept it for T, or the client, told
+// that its association is forgotten, would send the call again (architecture section 4: at most once).
+Duration Endpoint::Core::silence_limit(const Association& association) const {
+  return association.is_client ? config.peer_timeout : std::max(config.peer_timeout, config.idle_timeout);
+}
+
 // The earliest of everything that this association waits for.
 Time Endpoint::Core::association_deadline(const Association& association) const {
   Time next = kNever;
@@ -63,11 +69,6 @@ Time Endpoint::Core::association_deadline(const Association& association) const 
     next = std::min(next, association.last_heard + config.ping_interval);
   }
   return next;
-}
-
-// A server keeps what it knows for T, whatever happens: its slots are what keeps a request from running twice.
-Duration Endpoint::Core::silence_limit(const Association& association) const {
-  return association.is_client ? config.peer_timeout : std::max(config.peer_timeout, config.idle_timeout);
 }
 
 void Endpoint::Core::on_association_timer(Association& association, Time now) {
