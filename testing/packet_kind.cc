@@ -30,7 +30,9 @@ struct KindOf {
   }
 };
 
-std::string name(wire::RpcId id) { return fmt::format("{}.{}", id.slot(), id.generation()); }
+std::string name(wire::RpcId id) {
+  return fmt::format("{}.{}", id.slot(), id.generation());
+}
 
 struct Describe {
   std::string operator()(const wire::DataPacket& p) const {
@@ -49,8 +51,8 @@ struct Describe {
   std::string operator()(const wire::AckPacket& p) const {
     std::string text = fmt::format("ACK lane {} largest {} delay {}ns", p.lane, p.largest, p.delay_ns);
     for (std::size_t i = 0; i < p.range_count; ++i) {
-      text += i == 0 ? fmt::format(" {}", p.ranges[i].length)
-                     : fmt::format(" -{}+{}", p.ranges[i].gap, p.ranges[i].length);
+      text +=
+          i == 0 ? fmt::format(" {}", p.ranges[i].length) : fmt::format(" -{}+{}", p.ranges[i].gap, p.ranges[i].length);
     }
     return text;
   }

@@ -120,6 +120,7 @@ class Endpoint::Core {
   void lose(Association& association, CallStatus status, CallStatus unsent, Restart restart, Time now);
   bool may_restart(const Rpc& rpc, Restart restart, Time now) const;
   void proven(Association& association);
+  void abandon(Association& association, Time now);
   void update_idle(Association& association);
   void shrink_idle(Association& association);
   static bool is_idle(const Association& association);
@@ -139,6 +140,7 @@ class Endpoint::Core {
   void release_payload(Rpc& rpc);
   void destroy_rpc(Rpc& rpc);
   void finish_request(Rpc& rpc, Time now);
+  void tell_aborted(const Rpc& rpc, CallStatus status);
   void deliver(Rpc& rpc, Time now);
   std::uint32_t response_limit() const;
   std::uint64_t unscheduled_limit(const Association& association) const;
@@ -226,6 +228,7 @@ class Endpoint::Core {
   void arm(Association& association, Time when) { timers_.set_no_later(association.timer, when); }
   void on_association_timer(Association& association, Time now);
   Time association_deadline(const Association& association) const;
+  Duration ping_interval(const Association& association) const;
   Duration silence_limit(const Association& association) const;
   void ask_whether_alive(Association& association, Time now);
   void send_control(Association& association, ContentKind kind, wire::RpcId id, wire::AbortCode code = {});

@@ -94,7 +94,7 @@ void Endpoint::Core::acknowledged(Association& association, Lane& lane, SentPack
     --lane.in_flight;
   }
   packet.state = SentState::acknowledged;
-  if (association.mtu.delivered(packet.size, now)) {
+  if (association.mtu.delivered(packet.size, packet.sent, now)) {
     ++counters.mtu_black_holes;
     trace(now, "black hole: packet size is now %u", unsigned{association.mtu.datagram_size()});
   }
@@ -198,7 +198,7 @@ void Endpoint::Core::declare_lost(Association& association, Lane& lane, SentPack
   if (is_probe) {
     association.mtu.probe_lost(packet.size, now);
   } else {
-    association.mtu.lost(packet.size);
+    association.mtu.lost(packet.size, packet.sent);
   }
   for_each_content(packet.content, [&](const Content& content) { content_lost(association, content, now); });
 }

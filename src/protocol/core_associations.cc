@@ -123,6 +123,7 @@ void Endpoint::Core::opened(Association& association, const wire::HelloPacket& h
   association.limits.unscheduled_bytes = hello.unscheduled_bytes;
   association.limits.max_ack_delay_us = hello.max_ack_delay_us;
   association.limits.idle_timeout = std::chrono::milliseconds(hello.idle_timeout_ms);
+  association.limits.peer_timeout = std::chrono::milliseconds(hello.peer_timeout_ms);
   association.mtu.limit(hello.max_datagram);
   by_remote_id_.insert(association);
   ++counters.associations_opened;
@@ -150,6 +151,38 @@ void Endpoint::Core::proven(Association& association) {
     rpc->out.active = true;
     refresh_sending(*rpc);
   }
+}
+
+// Server: the client has been silent for the peer timeout. Whatever of it holds memory here ends, but the slots stay
+// for T: they are what keeps a request from running twice.
+void Endpoint::Core::abandon(Association& association, Time now) {
+  association.abandoned = true;
+  trace(now, "client of %016llx is silent", static_cast<unsigned long long>(association.local_id.value));
+  for (Rpc* rpc = association.rpcs.front(); rpc != nullptr;) {
+    Rpc* next = AssociationRpcs::next(*rpc);
+    if (rpc->state == RpcState::running) {
+      if (!rpc->aborted) {
+        rpc->aborted = true;
+        tell_aborted(*rpc, CallStatus::peer_timeout);
+      }
+    } else {
+      send_control(association, ContentKind::abort, rpc->id, wire::AbortCode::discarded);
+      finish_request(*rpc, now);
+    }
+    rpc = next;
+  }
+}
+
+// The application may stop working for a caller that is gone.
+void Endpoint::Core::tell_aborted(const Rpc& rpc, CallStatus status) {
+  ++counters.requests_aborted;
+  if (rpc.one_way) return;  // nothing to stop: it was delivered
+  Event event;
+  event.kind = Event::Kind::request_aborted;
+  event.status = status;
+  event.peer = rpc.association->remote;
+  event.request = rpc.request_id();
+  events_.push_back(event);
 }
 
 bool Endpoint::Core::is_idle(const Association& association) {
@@ -212,13 +245,7 @@ void Endpoint::Core::lose(Association& association, CallStatus status, CallStatu
     send_queue_.remove(*rpc);
     if (!rpc->is_caller) {
       if (rpc->state == RpcState::running && !rpc->aborted) {
-        ++counters.requests_aborted;
-        Event event;
-        event.kind = Event::Kind::request_aborted;
-        event.status = status;
-        event.peer = association.remote;
-        event.request = rpc->request_id();
-        events_.push_back(event);
+        tell_aborted(*rpc, status);
       }
       finish_request(*rpc, now);
     } else if (rpc->state == RpcState::aborting) {

@@ -35,8 +35,9 @@ void Endpoint::Core::update_window(Association& association, InMessage& message)
   message.window = std::min(window, config.max_incoming);
 }
 
-// The rate at which bytes arrive while senders hold grants is that of the downlink. An interval counts only if bytes were
-// owed to us all along and enough came to tell a rate; those that came with the first batch were on the way before it.
+// The rate at which bytes arrive while senders hold grants is that of the downlink. An interval counts only if bytes
+// were owed to us all along and enough came to tell a rate; those that came with the first batch were on the way before
+// it.
 void Endpoint::Core::measure_downlink(std::uint64_t bytes, Time now) {
   if (grants_.total_incoming() == 0 || now - downlink_since_ > kLongestRateInterval) {
     downlink_since_ = now;

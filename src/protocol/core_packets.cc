@@ -295,8 +295,10 @@ void Endpoint::Core::on_abort(Association& association, const wire::AbortPacket&
       free_slot(*rpc, now);
       destroy_rpc(*rpc);
       update_idle(association);
-    } else if (rpc->state == RpcState::active && !abort.is_aborted) {
-      CallStatus status = CallStatus::refused;
+    } else if (rpc->state == RpcState::active) {
+      // ABORTED without our asking: the handler ended after we had been silent for too long.
+      CallStatus status = abort.is_aborted ? CallStatus::outcome_unknown : CallStatus::refused;
+      if (abort.code == wire::AbortCode::discarded) status = CallStatus::outcome_unknown;
       if (abort.code == wire::AbortCode::no_handler) status = CallStatus::no_handler;
       if (abort.code == wire::AbortCode::too_long) status = CallStatus::too_long;
       if (abort.code == wire::AbortCode::protocol) status = CallStatus::protocol_error;
@@ -316,15 +318,9 @@ void Endpoint::Core::on_abort(Association& association, const wire::AbortPacket&
     if (slot.rpc->state == RpcState::running) {
       if (slot.rpc->aborted) return;
       slot.rpc->aborted = true;
-      ++counters.requests_aborted;
-      if (slot.rpc->one_way) return;  // RELEASE will free the slot
-      Event event;
-      event.kind = Event::Kind::request_aborted;
-      event.status = abort.code == wire::AbortCode::expired ? CallStatus::deadline_exceeded : CallStatus::cancelled;
-      event.peer = association.remote;
-      event.request = slot.rpc->request_id();
-      events_.push_back(event);
-      return;  // ABORTED goes when the handler ends
+      tell_aborted(*slot.rpc,
+                   abort.code == wire::AbortCode::expired ? CallStatus::deadline_exceeded : CallStatus::cancelled);
+      return;  // ABORTED goes when the handler ends, RELEASE when a one-way message is taken
     }
     finish_request(*slot.rpc, now);
   }

@@ -64,11 +64,22 @@ Time Endpoint::Core::association_deadline(const Association& association) const 
     next = std::min(next, association.first_unanswered + silence_limit(association));
   }
   if (association.rpcs.empty() || is_native()) return next;
-  if (!association.is_client) return std::min(next, association.last_heard + config.idle_timeout);
+  if (!association.is_client) {
+    const Duration patience = association.abandoned ? config.idle_timeout : config.peer_timeout;
+    return std::min(next, association.last_heard + std::min(patience, config.idle_timeout));
+  }
   if (association.open && association.first_unanswered == kNever && !defect(Defect::ping_forgotten)) {
-    next = std::min(next, association.last_heard + config.ping_interval);
+    next = std::min(next, association.last_heard + ping_interval(association));
   }
   return next;
+}
+
+// Often enough that a server which still has something of ours does not give us up.
+Duration Endpoint::Core::ping_interval(const Association& association) const {
+  constexpr int kPingsPerTimeout = 4;
+  const Duration patience = association.limits.peer_timeout;
+  return patience > Duration::zero() ? std::min(config.ping_interval, patience / kPingsPerTimeout)
+                                     : config.ping_interval;
 }
 
 void Endpoint::Core::on_association_timer(Association& association, Time now) {
@@ -79,6 +90,9 @@ void Endpoint::Core::on_association_timer(Association& association, Time now) {
   }
   if (!association.is_client && !association.rpcs.empty() && now - association.last_heard >= config.idle_timeout) {
     return lose(association, CallStatus::peer_timeout, CallStatus::peer_timeout, Restart::none, now);
+  }
+  if (!association.is_client && !association.abandoned && now - association.last_heard >= config.peer_timeout) {
+    abandon(association, now);
   }
   for (const auto& lane : association.lanes) {
     if (!lane) continue;
@@ -91,7 +105,7 @@ void Endpoint::Core::on_association_timer(Association& association, Time now) {
     resolve_front(*lane, now);
   }
   if (association.is_client && association.open && !association.rpcs.empty() &&
-      association.first_unanswered == kNever && now - association.last_heard >= config.ping_interval) {
+      association.first_unanswered == kNever && now - association.last_heard >= ping_interval(association)) {
     ask_whether_alive(association, now);
   }
   const Time next = association_deadline(association);

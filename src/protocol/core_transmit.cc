@@ -144,6 +144,8 @@ void Endpoint::Core::put_hello(Association& association, FrameBuilder& frame, Ti
       static_cast<std::uint16_t>(std::chrono::duration_cast<std::chrono::microseconds>(config.max_ack_delay).count());
   hello.idle_timeout_ms =
       static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(config.idle_timeout).count());
+  hello.peer_timeout_ms =
+      static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(config.peer_timeout).count());
   frame.put(hello);
   if (hello.is_ack) {
     // Not noted: it goes again when the HELLO comes again, never by a timer of ours.

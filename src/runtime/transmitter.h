@@ -13,9 +13,9 @@
 #include <memory>
 
 #include "homa/options.h"
-#include "runtime/backlog_gauge.h"
 #include "net/udp_socket.h"
 #include "protocol/endpoint.h"
+#include "runtime/backlog_gauge.h"
 #include "runtime/runtime_counters.h"
 
 namespace homa::runtime {

@@ -11,7 +11,7 @@ namespace {
 constexpr Time kStart{1s};
 
 void settle(PathMtu& mtu) {
-  for (int i = 0; i < 64; ++i) mtu.delivered(mtu.datagram_size());
+  for (int i = 0; i < 64; ++i) mtu.delivered(mtu.datagram_size(), kStart, kStart);
 }
 
 /// Probes upward over a path that passes datagrams up to `passes`, as long as probes are asked for at `now`.
@@ -76,33 +76,42 @@ TEST(PathMtu, NeverExceedsWhatThePeerTakes) {
   EXPECT_EQ(mtu.datagram_size(), Config().min_datagram);
 }
 
-TEST(PathMtu, field_09_BigPacketsThatVanishShrinkTheSize) {
+TEST(PathMtu, field_09_BigPacketsThatVanishWhileSmallOnesPassShrinkTheSize) {
   PathMtu mtu{Config()};
   probe_up(mtu, 8952, kStart);
   ASSERT_EQ(mtu.datagram_size(), 8952);
   int losses = 0;
-  while (mtu.datagram_size() > Config().min_datagram && losses < 100) {
-    mtu.lost(mtu.datagram_size(), kStart);
-    mtu.delivered(200);  // small ones pass: they prove nothing about big ones
-    ++losses;
+  bool shrank = false;
+  for (Time now = kStart + 1ms; !shrank && losses < 100; now += 1ms, ++losses) {
+    mtu.lost(mtu.datagram_size(), now);
+    shrank = mtu.delivered(200, now, now);
   }
   EXPECT_EQ(mtu.datagram_size(), Config().min_datagram);
   EXPECT_LE(losses, 10);
 }
 
-TEST(PathMtu, LossesBetweenDeliveriesAreNoBlackHole) {
+TEST(PathMtu, AnOutageThatSwallowsEverythingIsNoBlackHole) {
   PathMtu mtu{Config()};
-  for (int i = 0; i < 1000; ++i) {
-    EXPECT_FALSE(mtu.lost(1452, kStart));
-    EXPECT_FALSE(mtu.lost(1452, kStart));
-    mtu.delivered(1452);
-  }
+  for (int i = 1; i < 1000; ++i) mtu.lost(1452, kStart + i * 1ms);
+  EXPECT_FALSE(mtu.delivered(1452, kStart + 2s, kStart + 2s));
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(mtu.delivered(200, kStart + 3s, kStart + 3s));
+  EXPECT_EQ(mtu.datagram_size(), 1452);
+}
+
+TEST(PathMtu, ABurstBeforeABigPacketThatArrivedIsNoBlackHole) {
+  PathMtu mtu{Config()};
+  EXPECT_FALSE(mtu.delivered(1452, kStart + 1s, kStart + 1s));
+  for (int i = 0; i < 16; ++i) mtu.lost(1452, kStart + i * 1ms);  // sent earlier, found lost later
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(mtu.delivered(200, kStart + 2s, kStart + 2s));
   EXPECT_EQ(mtu.datagram_size(), 1452);
 }
 
 TEST(PathMtu, SmallPacketsLostAreNoBlackHole) {
   PathMtu mtu{Config()};
-  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(mtu.lost(100, kStart));
+  for (int i = 1; i < 1000; ++i) {
+    mtu.lost(100, kStart + i * 1ms);
+    EXPECT_FALSE(mtu.delivered(100, kStart + i * 1ms, kStart + i * 1ms));
+  }
   EXPECT_EQ(mtu.datagram_size(), 1452);
 }
 
