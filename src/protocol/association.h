@@ -80,7 +80,8 @@ struct Association {
   std::unique_ptr<std::array<LaneMark, kPriorityLevels>> marks;  ///< of lanes put to sleep
   RttEstimator last_rtt;                                         ///< of the top lane when it was
   PathMtu mtu;
-  Duration best_rtt{0};  ///< smallest minimum of any lane
+  std::uint16_t largest_received = 0;  ///< datagram, of this peer
+  Duration best_rtt{0};                ///< smallest minimum of any lane
   Time last_heard{};
   Time first_unanswered = kNever;
   Time first_hint = kNever;
@@ -102,7 +103,7 @@ struct Association {
   Ring<ControlItem> control;
   Host* host = nullptr;
 
-  ListHook<Association> awake_hook;  ///< idle, lanes still there, the longest idle first
+  ListHook<Association> awake_hook;    ///< idle, lanes still there, the longest idle first
   ListHook<Association> blocked_hook;  ///< a start met would_block: `writable` is owed
   ListHook<Association> all_hook;
   ListHook<Association> control_hook;

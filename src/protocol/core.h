@@ -29,11 +29,12 @@ inline constexpr int kAckRttFraction = 4;
 /// ... or after so many packets.
 inline constexpr std::uint32_t kAckEveryPackets = 64;
 /// Packets whose content goes again at one probe timeout.
-inline constexpr int kProbePackets = 8;
+inline constexpr int kProbePackets = 3;
 /// Probe timeouts that are not backed off (architecture 4).
 inline constexpr int kPromptProbes = 2;
 inline constexpr Duration kMaxProbeTimeout = 1s;
 inline constexpr Duration kTimerGranularity = 100us;
+inline constexpr Duration kSoonestTimer = 10us;
 /// Ranges of one message kept apart; more holes than this and data is not taken (bounds memory against a hostile peer).
 inline constexpr std::size_t kMaxHoles = 1024;
 /// Slots that a client may use before it heard the server's number, and before its address is proven.
@@ -201,6 +202,7 @@ class Endpoint::Core {
   bool build_control(Association& association, Time now, Train& train);
   void put_hello(Association& association, FrameBuilder& frame, Time now);
   void put_control(Association& association, FrameBuilder& frame, Time now);
+  void put_first_response(Association& association, FrameBuilder& frame, Time now);
   void put_acks(Association& association, FrameBuilder& frame, Time now, bool only_due);
   bool put_data(Rpc& rpc, FrameBuilder& frame, Time now);
   void put_more_data(Association& association, Priority priority, FrameBuilder& frame, Time now);
@@ -289,6 +291,7 @@ class Endpoint::Core {
   GrantScheduler grants_;
   UnscheduledPolicy unscheduled_;
   RateEstimate downlink_;
+  std::uint64_t latest_window_ = 0;
   Time grant_clock_{};  // pacing: the downlink is fed until then
   Time downlink_since_{};
   std::uint64_t downlink_bytes_ = 0;

@@ -243,7 +243,7 @@ Duration Endpoint::Core::probe_timeout(const Association& association, const Lan
   const RttEstimator& rtt = association.rtt_of(lane);
   Duration timeout = config.initial_probe_timeout;
   if (rtt.has_sample()) {
-    timeout = rtt.smoothed() + std::max(4 * rtt.variance(), kTimerGranularity) +
+    timeout = rtt.smoothed() + std::max(4 * rtt.variance(), Duration(1us)) +
               std::chrono::microseconds(association.limits.max_ack_delay_us);
   }
   const int doublings = lane.probe_count < kPromptProbes ? 0 : std::min(lane.probe_count - kPromptProbes + 1, 16);
@@ -259,8 +259,9 @@ Time Endpoint::Core::probe_deadline(const Association& association, const Lane& 
   return lane.last_eliciting_sent + probe_timeout(association, lane);
 }
 
-// Nothing came back for what was sent last. The oldest unresolved content goes again: if it was lost, this repairs it;
-// its acknowledgment then tells of the rest. Where there is no data to send again, a PING asks.
+// Nothing came back for what was sent last. The oldest unresolved content goes again: if it was lost, this repairs it.
+// A PING in this very lane tells of the rest: content that goes again may take another lane, and only an acknowledgment
+// in its own lane can prove a packet lost.
 void Endpoint::Core::probe(Association& association, Lane& lane, Time now) {
   ++counters.probes_sent;
   if (lane.probe_count < 255) ++lane.probe_count;
@@ -277,7 +278,7 @@ void Endpoint::Core::probe(Association& association, Lane& lane, Time now) {
     ++declared;
   }
   lane.last_eliciting_sent = now;
-  if (!data_again || association.mtu.suspicious()) {
+  if (!data_again || lane.in_flight > 0 || association.mtu.suspicious()) {
     lane.ping_pending = true;
     queue_control(association);
   }

@@ -146,6 +146,9 @@ void Endpoint::Core::proven(Association& association) {
   association.proven = true;
   unproven_.remove(association);
   --unproven_count_;
+  for (const auto& lane : association.lanes) {
+    if (lane && lane->in_flight > 0) arm(association, probe_deadline(association, *lane));
+  }
   for (Rpc* rpc = association.rpcs.front(); rpc != nullptr; rpc = AssociationRpcs::next(*rpc)) {
     if (rpc->state != RpcState::responding || rpc->out.released) continue;
     rpc->out.active = true;
@@ -211,8 +214,8 @@ void Endpoint::Core::no_longer_idle(Association& association) {
   awake_.discard(association);
 }
 
-// Few idle associations stay awake, so that a conversation with pauses allocates nothing; the rest keep only marks. Runs
-// from timers only: nobody is at work on a lane then.
+// Few idle associations stay awake, so that a conversation with pauses allocates nothing; the rest keep only marks.
+// Runs from timers only: nobody is at work on a lane then.
 void Endpoint::Core::put_idle_to_sleep() {
   while (awake_.size() > kIdleAwake) {
     Association& association = *awake_.pop_front();

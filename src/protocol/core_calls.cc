@@ -103,7 +103,8 @@ void Endpoint::Core::free_slot(Rpc& rpc, Time now) {
 // less of each may come unscheduled (SIGCOMM'18 section 3.6).
 std::uint32_t Endpoint::Core::response_limit() const {
   constexpr std::uint64_t kSmallest = 256;  // "a few hundred bytes", enough for most of many
-  const std::uint64_t share = config.max_incoming / std::max<std::uint64_t>(responses_expected_, 1);
+  constexpr std::uint64_t kPart = 4;        // of all incoming bytes; grants need the rest
+  const std::uint64_t share = config.max_incoming / kPart / std::max<std::uint64_t>(responses_expected_, 1);
   if (share >= config.unscheduled_bytes) return wire::kNoResponseLimit;
   return static_cast<std::uint32_t>(std::max(share, kSmallest));
 }

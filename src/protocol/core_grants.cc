@@ -10,6 +10,8 @@ namespace {
 constexpr std::uint64_t kWindowGain = 2;
 /// Never less than this many full packets per message, or batching in drivers starves the link.
 constexpr std::uint64_t kWindowPackets = 16;
+/// ... or of the size that this peer sends: a few of 9000 bytes take long to serialize.
+constexpr std::uint64_t kWindowBigPackets = 8;
 /// Grants are paced this much below a link rate that is configured (SIGCOMM'18: the downlink must not queue) ...
 constexpr double kConfiguredPace = 0.98;
 /// ... and above a measured one, which would spiral down otherwise; the windows bound the queue there.
@@ -31,8 +33,10 @@ void Endpoint::Core::update_window(Association& association, InMessage& message)
   if (downlink_.rate().known() && association.best_rtt > Duration::zero()) {
     window = kWindowGain * downlink_.rate().bytes_in(association.best_rtt);
   }
-  window = std::max<std::uint64_t>(window, kWindowPackets * association.mtu.datagram_size());
+  window =
+      std::max({window, kWindowPackets * config.initial_datagram, kWindowBigPackets * association.largest_received});
   message.window = std::min(window, config.max_incoming);
+  latest_window_ = message.window;
 }
 
 // The rate at which bytes arrive while senders hold grants is that of the downlink. An interval counts only if bytes
@@ -64,7 +68,8 @@ void Endpoint::Core::run_grants(Time now) {
   if (!grants_wanted_ || now < grant_clock_) return;
   grants_wanted_ = false;
   GrantSettings settings;
-  settings.max_incoming = config.max_incoming;
+  // Unscheduled bytes on their way count too: while they fill what the granted ones may fill, grants wait.
+  settings.max_incoming = std::min<std::uint64_t>(config.max_incoming, config.overcommitment * latest_window_);
   settings.smallest_step = 2u * config.initial_datagram;
   settings.scheduled_levels = static_cast<std::uint8_t>(unscheduled_.scheduled_levels());
   settings.lowest_level = static_cast<std::uint8_t>(unscheduled_.lowest_level());

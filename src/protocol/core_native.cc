@@ -71,6 +71,8 @@ void Endpoint::Core::commit_native(const Datagram& datagram, const Arrival& arri
   }
   association->last_heard = now;
   measure_downlink(datagram.bytes.size, now);
+  association->largest_received =
+      std::max(association->largest_received, static_cast<std::uint16_t>(datagram.bytes.size));
   const wire::Packet& packet = arrival.frame.packets[0];
   if (std::holds_alternative<wire::DataPacket>(packet) || std::holds_alternative<wire::GrantPacket>(packet) ||
       std::holds_alternative<wire::CutoffsPacket>(packet)) {

@@ -115,6 +115,8 @@ void Endpoint::Core::commit(const Datagram& datagram, const Arrival& arrival, Ti
     ++lane.congestion_experienced;
   }
   measure_downlink(datagram.bytes.size, now);
+  association->largest_received = std::max(
+      association->largest_received, static_cast<std::uint16_t>(std::min<std::size_t>(datagram.bytes.size, 0xffff)));
 
   bool taken = true;
   bool eliciting = false;
@@ -151,7 +153,8 @@ void Endpoint::Core::note_received(Association& association, Lane& lane, std::ui
     queue_control(association);
     return;
   }
-  Duration delay = config.max_ack_delay;
+  // Sooner than was promised (95 % of the setting): the peer's probe waits for the promise, and timers are never exact.
+  Duration delay = config.max_ack_delay * 9 / 10;
   const RttEstimator& rtt = association.rtt_of(lane);
   if (in_progress && rtt.has_sample()) delay = std::min(delay, rtt.smoothed() / kAckRttFraction);
   if (defect(Defect::ack_not_sent)) return;

@@ -111,7 +111,7 @@ void Endpoint::Core::on_association_timer(Association& association, Time now) {
   }
   const Time next = association_deadline(association);
   // Acknowledgments that go now are not waited for; a deadline that is still due would only spin.
-  if (next != kNever) timers_.set_no_later(association.timer, std::max(next, now + kTimerGranularity));
+  if (next != kNever) timers_.set_no_later(association.timer, std::max(next, now + kSoonestTimer));
   update_idle(association);
 }
 

@@ -122,6 +122,7 @@ bool Endpoint::Core::build_control(Association& association, Time now, Train& tr
     }
     put_acks(association, frame, now, false);
     put_control(association, frame, now);
+    if (!association.proven) put_first_response(association, frame, now);
   }
   if (frame.empty()) return false;
   if (!frame.eliciting() && !is_native()) ++counters.acks_bare_sent;
@@ -140,8 +141,8 @@ void Endpoint::Core::put_hello(Association& association, FrameBuilder& frame, Ti
   hello.max_datagram = config.max_datagram;
   hello.unscheduled_bytes = config.unscheduled_bytes;
   hello.version_min = hello.version_max = wire::kVersion;
-  hello.max_ack_delay_us =
-      static_cast<std::uint16_t>(std::chrono::duration_cast<std::chrono::microseconds>(config.max_ack_delay).count());
+  hello.max_ack_delay_us = static_cast<std::uint16_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(config.max_ack_delay * 95 / 100).count());
   hello.idle_timeout_ms =
       static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(config.idle_timeout).count());
   hello.peer_timeout_ms =
@@ -173,6 +174,22 @@ void Endpoint::Core::put_hello(Association& association, FrameBuilder& frame, Ti
       (riding->out.announce || !riding->out.lost.empty() || riding->out.next == 0)) {
     put_data(*riding, frame, now);
     send_queue_.remove(*riding);
+  }
+}
+
+// A response that is ready when HELLO_ACK goes rides along, if what an unproven address may get allows it: a whole
+// exchange in one round trip.
+void Endpoint::Core::put_first_response(Association& association, FrameBuilder& frame, Time now) {
+  for (Rpc* rpc = association.rpcs.front(); rpc != nullptr; rpc = AssociationRpcs::next(*rpc)) {
+    OutMessage& out = rpc->out;
+    if (rpc->state != RpcState::responding || out.next > 0 || out.limit < out.length()) continue;
+    const std::uint64_t size = frame.size() + wire::kDataFirstHeaderSize + out.length();
+    if (out.length() > frame.payload_room(wire::kDataFirstHeaderSize) ||
+        association.unproven_sent + size > kAmplification * association.unproven_received) {
+      continue;
+    }
+    put_data(*rpc, frame, now);
+    return;
   }
 }
 
