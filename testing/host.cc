@@ -10,6 +10,9 @@
 namespace homa::sim {
 namespace {
 
+/// How often a driver whose card is full looks at the clock.
+constexpr Duration kBlockedPoll = 200us;
+
 PortSettings card(const LinkSettings& uplink) {
   PortSettings settings;
   settings.link = uplink;
@@ -239,7 +242,11 @@ void Host::arm() {
   if (next == kNever) return;
   if (next <= now()) {
     armed_ = kNever;
-    if (card_full_ && nic_.backlog() >= settings_.nic_room) return;  // packet_left() serves the endpoint
+    if (card_full_ && nic_.backlog() >= settings_.nic_room) {
+      // packet_left() sends what waits; timers behind it must not wait for that.
+      armed_ = now() + kBlockedPoll;
+      return medium_.loop.at(armed_, *this, kTimer, timer_generation_);
+    }
     spins_ = last_spin_ == now() ? spins_ + 1 : 0;
     last_spin_ = now();
     if (spins_ > 1000) {

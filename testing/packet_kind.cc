@@ -101,7 +101,13 @@ std::string describe(const wire::Frame& frame) {
 std::string describe(ByteView datagram) {
   auto frame = std::make_unique<wire::Frame>();
   const wire::DecodeError error = wire::decode_frame(datagram, *frame);
-  if (error != wire::DecodeError::none) return fmt::format("unreadable: {}", wire::to_string(error));
+  if (error != wire::DecodeError::none) {
+    std::string text = fmt::format("unreadable: {}:", wire::to_string(error));
+    for (std::size_t i = 0; i < datagram.size && i < 128; ++i) {
+      text += fmt::format("{}{:02x}", i % 4 == 0 ? " " : "", static_cast<unsigned>(datagram.data[i]));
+    }
+    return text;
+  }
   return describe(*frame);
 }
 

@@ -61,6 +61,7 @@ class ParcelPool {
     parcel->ecn = original.ecn;
     parcel->kinds = original.kinds;
     parcel->hostile = original.hostile;
+    parcel->corrupt = original.corrupt;
     parcel->sent = original.sent;
     parcel->number = number;
     return parcel;

@@ -132,6 +132,14 @@ bool World::probes_done() const {
   });
 }
 
+// That the workload needs on the slowest link, and with the smallest window one after the other on the longest path.
+Duration World::transfer_time() const {
+  std::uint64_t window = ~std::uint64_t{0};
+  for (const HostSettings& host : plan_.hosts) window = std::min(window, host.config.max_incoming);
+  const auto rounds = static_cast<Duration::rep>(plan_.byte_budget / window);
+  return plan_.slowest.time_for(2 * plan_.byte_budget) + rounds * (plan_.base_rtt + 20us);
+}
+
 bool World::run_bounded(Time limit, bool (World::*done)() const) {
   return medium_.loop.run_until(
       [&] { return (this->*done)() || !verdict_.ok() || medium_.loop.executed() > kMostEvents; }, limit);

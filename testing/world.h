@@ -50,7 +50,7 @@ class World final : public EventTarget {
   void happen(const Mishap& mishap);
   void unreachable(const Parcel& parcel);
   bool all_done() const;
-  Duration transfer_time() const { return plan_.slowest.time_for(2 * plan_.byte_budget); }
+  Duration transfer_time() const;
   bool run_bounded(Time limit, bool (World::*done)() const);
   void run_workload();
   void run_probes();
