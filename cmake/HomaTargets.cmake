@@ -9,7 +9,9 @@ set_property(GLOBAL PROPERTY HOMA_LIBRARIES homa_options)
 
 if(HOMA_DEVELOPER)
   set(warnings -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
-    -Wno-missing-field-initializers -Werror)
+    -Wno-missing-field-initializers -Werror
+    # g++ 12 at -O3 sees ghosts in std::optional; the sanitizer builds find the real ones.
+    -Wno-error=maybe-uninitialized -Wno-error=stringop-overread)
   # Consumers of an installed libhoma choose their own warnings.
   target_compile_options(homa_options INTERFACE "$<BUILD_INTERFACE:${warnings}>")
 

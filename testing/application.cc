@@ -207,10 +207,14 @@ void Peer::wind_up() {
 void Peer::on_event(Host&, const Event& event) {
   switch (event.kind) {
     case Event::Kind::request:
-    case Event::Kind::one_way: return on_request(event);
-    case Event::Kind::request_aborted: return on_aborted(event);
-    case Event::Kind::call_finished: return on_finished(event);
-    case Event::Kind::payload_released: return;  // the host's store counts them
+    case Event::Kind::one_way:
+      return on_request(event);
+    case Event::Kind::request_aborted:
+      return on_aborted(event);
+    case Event::Kind::call_finished:
+      return on_finished(event);
+    case Event::Kind::payload_released:
+      return;  // the host's store counts them
     case Event::Kind::writable:
       blocked_ = false;
       return start_due();

@@ -33,7 +33,7 @@ struct Workload {
   Duration cancel_after = 2ms;  ///< at most
   double reply_later = 0;
   Duration service_time = 2ms;  ///< at most
-  double never = 0;  ///< only calls with a deadline or a cancel; the server answers after their abort
+  double never = 0;             ///< only calls with a deadline or a cancel; the server answers after their abort
   double refuse = 0;
   double hold_message = 0;  ///< the receiver keeps the memory of a message for up to `hold_time`
   Duration hold_time = 2ms;
@@ -110,7 +110,7 @@ class Peer final : public HostApplication, public EventTarget {
   std::uint64_t times_blocked_ = 0;
   std::unordered_map<Ledger::Index, protocol::CallId> open_;
   std::uint64_t next_id_ = 1;
-  std::map<std::uint64_t, Owed> owed_;                  // by our own id, so that stale timers find nothing
+  std::map<std::uint64_t, Owed> owed_;  // by our own id, so that stale timers find nothing
   std::map<std::uint64_t, protocol::Message> holding_;
 };
 

@@ -13,7 +13,9 @@ namespace homa::sim {
 WireChecker::WireChecker(const EventLoop& loop, Verdict& verdict, const WireLimits& limits)
     : loop_(loop), verdict_(verdict), limits_(limits) {}
 
-void WireChecker::initiated(const Address& from, const Address& to) { contacts_[{key(from), key(to)}].initiated = true; }
+void WireChecker::initiated(const Address& from, const Address& to) {
+  contacts_[{key(from), key(to)}].initiated = true;
+}
 
 void WireChecker::moved(const Address& before, const Address& after) {
   participant(after);
@@ -36,7 +38,8 @@ void WireChecker::check_amplification(const Parcel& parcel) {
     auto frame = std::make_unique<wire::Frame>();
     if (wire::decode_frame(parcel.view(), *frame) == wire::DecodeError::none) {
       for (std::size_t i = 0; i < frame->packet_count; ++i) {
-        if (const auto* hello = std::get_if<wire::HelloPacket>(&frame->packets[i])) contact.ids.insert(hello->source.value);
+        if (const auto* hello = std::get_if<wire::HelloPacket>(&frame->packets[i]))
+          contact.ids.insert(hello->source.value);
       }
     }
   }
@@ -44,8 +47,9 @@ void WireChecker::check_amplification(const Parcel& parcel) {
   contact.bytes_out += parcel.size();
   contact.frames_out += 1;
   if (contact.bytes_out > limits_.amplification * contact.bytes_in) {
-    verdict_.fail("amplification", fmt::format("{} sent {} bytes to the unproven {} for {} bytes", to_string(parcel.from),
-                                               contact.bytes_out, to_string(parcel.to), contact.bytes_in));
+    verdict_.fail("amplification",
+                  fmt::format("{} sent {} bytes to the unproven {} for {} bytes", to_string(parcel.from),
+                              contact.bytes_out, to_string(parcel.to), contact.bytes_in));
   }
   // Whoever never proves itself may not set timers going here: one answer for one question.
   if (participants_.count(key(parcel.to)) == 0 && contact.frames_out > contact.frames_in) {
@@ -94,9 +98,9 @@ void WireChecker::count(const Parcel& parcel) {
   const std::uint64_t limit = limits_.control_per_window + limits_.control_per_data * data;
   if (there.control <= limit || there.blamed) return;
   there.blamed = true;
-  verdict_.fail("control_storm", fmt::format("{} sent {} more frames without data to {} than {} ms and {} with data excuse",
-                                             to_string(parcel.from), there.control, to_string(parcel.to),
-                                             limits_.window / 1ms, data));
+  verdict_.fail("control_storm",
+                fmt::format("{} sent {} more frames without data to {} than {} ms and {} with data excuse",
+                            to_string(parcel.from), there.control, to_string(parcel.to), limits_.window / 1ms, data));
 }
 
 }  // namespace homa::sim

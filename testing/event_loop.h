@@ -74,9 +74,7 @@ class EventLoop {
     EventTarget* target;
     std::uint64_t argument;
   };
-  static bool before(const Entry& a, const Entry& b) {
-    return a.time != b.time ? a.time < b.time : a.order < b.order;
-  }
+  static bool before(const Entry& a, const Entry& b) { return a.time != b.time ? a.time < b.time : a.order < b.order; }
 
   // A heap with four children per node: half the depth of a binary one, and the children share two cache lines.
   void push(const Entry& entry) {

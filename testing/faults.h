@@ -25,18 +25,18 @@ struct FaultRule {
   std::uint64_t count = ~std::uint64_t{0};  ///< acts on so many of those that match and are not skipped
 
   // --- what --------------------------------------------------------------------------------------------------
-  double loss = 0;                ///< probability; 1 with `count` drops chosen packets
+  double loss = 0;  ///< probability; 1 with `count` drops chosen packets
   DropReason reason = DropReason::random_loss;
-  double burst_begin = 0;         ///< Gilbert-Elliott: probability per packet to enter the bad state
-  double burst_end = 0.2;         ///< and to leave it; in it nothing passes
-  double corrupt = 0;             ///< flips bits: the modelled UDP checksum drops the datagram at the receiver
-  double duplicate = 0;           ///< sends a copy later as well
-  Duration duplicate_delay = 1ms; ///< at most so much later
-  double reorder = 0;             ///< holds a packet back while others pass
-  Duration reorder_delay = 100us; ///< at most so long
-  Duration extra_delay{};         ///< holds every packet for this time; order is kept
-  double truncated_copy = 0;      ///< a shortened copy arrives as well, as stray traffic would look like
-  double foreign_copy = 0;        ///< a copy arrives from another source address as well (replay)
+  double burst_begin = 0;          ///< Gilbert-Elliott: probability per packet to enter the bad state
+  double burst_end = 0.2;          ///< and to leave it; in it nothing passes
+  double corrupt = 0;              ///< flips bits: the modelled UDP checksum drops the datagram at the receiver
+  double duplicate = 0;            ///< sends a copy later as well
+  Duration duplicate_delay = 1ms;  ///< at most so much later
+  double reorder = 0;              ///< holds a packet back while others pass
+  Duration reorder_delay = 100us;  ///< at most so long
+  Duration extra_delay{};          ///< holds every packet for this time; order is kept
+  double truncated_copy = 0;       ///< a shortened copy arrives as well, as stray traffic would look like
+  double foreign_copy = 0;         ///< a copy arrives from another source address as well (replay)
 };
 
 /// Applies rules to what passes. Sits between the hosts' uplinks and the switch.
@@ -65,7 +65,9 @@ class FaultInjector final : public Sink, public EventTarget {
   std::optional<DropReason> fate(State& state);
   void copies(State& state, const Parcel& parcel);
   void send_later(Parcel* parcel, Duration delay);
-  Duration up_to(Duration most) { return Duration(static_cast<Duration::rep>(rng_.unit() * static_cast<double>(most.count()))); }
+  Duration up_to(Duration most) {
+    return Duration(static_cast<Duration::rep>(rng_.unit() * static_cast<double>(most.count())));
+  }
 
   Medium& medium_;
   Sink& next_;

@@ -10,9 +10,6 @@
 namespace homa::sim {
 namespace {
 
-/// How often a driver whose card is full looks at the clock.
-constexpr Duration kBlockedPoll = 200us;
-
 PortSettings card(const LinkSettings& uplink) {
   PortSettings settings;
   settings.link = uplink;
@@ -225,8 +222,8 @@ void Host::send(const protocol::Train& train) {
     }
     const wire::DecodeError error = wire::decode_frame(parcel->view(), *frame_);
     if (error != wire::DecodeError::none) {
-      verdict_.fail("wire_form", fmt::format("{} sent a frame that does not decode: {}", settings_.name,
-                                             wire::to_string(error)));
+      verdict_.fail("wire_form",
+                    fmt::format("{} sent a frame that does not decode: {}", settings_.name, wire::to_string(error)));
     }
     parcel->kinds = error == wire::DecodeError::none ? kinds_of(*frame_) : kUnreadable;
     medium_.sent(*parcel);
@@ -235,18 +232,15 @@ void Host::send(const protocol::Train& train) {
 }
 
 void Host::arm() {
-  const Time next = endpoint_->next_deadline();
+  // While the card is full packet_left() serves the endpoint; its timers run on.
+  const bool blocked = card_full_ && nic_.backlog() >= settings_.nic_room;
+  const Time next = blocked ? endpoint_->next_timer() : endpoint_->next_deadline();
   if (next == armed_) return;
   ++timer_generation_;
   armed_ = next;
   if (next == kNever) return;
   if (next <= now()) {
     armed_ = kNever;
-    if (card_full_ && nic_.backlog() >= settings_.nic_room) {
-      // packet_left() sends what waits; timers behind it must not wait for that.
-      armed_ = now() + kBlockedPoll;
-      return medium_.loop.at(armed_, *this, kTimer, timer_generation_);
-    }
     spins_ = last_spin_ == now() ? spins_ + 1 : 0;
     last_spin_ = now();
     if (spins_ > 1000) {
@@ -264,7 +258,8 @@ void Host::check_usage() {
   const protocol::Endpoint::Usage usage = endpoint_->usage();
   const protocol::Config& config = settings_.config;
   const auto within = [&](const char* what, std::uint64_t value, std::uint64_t limit) {
-    if (value > limit) verdict_.fail("limits", fmt::format("{}: {} is {}, limit {}", settings_.name, what, value, limit));
+    if (value > limit)
+      verdict_.fail("limits", fmt::format("{}: {} is {}, limit {}", settings_.name, what, value, limit));
   };
   within("associations", usage.associations, config.max_associations);
   within("unproven associations", usage.unproven_associations, config.max_unproven_associations);
@@ -278,8 +273,8 @@ void Host::check_usage() {
   const std::uint64_t answers = usage.requests * config.max_message_length;
   within("send memory", usage.send_memory, config.send_memory + answers);
   // Tables grow with what they hold; a floor for what is sized in advance.
-  const std::uint64_t table = (std::uint64_t{16} << 20) + usage.associations * (64u << 10) +
-                              (usage.calls + usage.requests) * (8u << 10);
+  const std::uint64_t table =
+      (std::uint64_t{16} << 20) + usage.associations * (64u << 10) + (usage.calls + usage.requests) * (8u << 10);
   within("core memory", usage.core_memory, table);
   peak_core_memory_ = std::max(peak_core_memory_, usage.core_memory);
 }

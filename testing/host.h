@@ -24,14 +24,14 @@ struct HostSettings {
   LinkSettings uplink;
 
   // --- how its driver behaves --------------------------------------------------------------------------------
-  std::uint32_t nic_room = 16 * 1024;      ///< asks for the next train while less than this waits in the card
+  std::uint32_t nic_room = 16 * 1024;  ///< asks for the next train while less than this waits in the card
   bool report_drain = true;
   bool report_backlog = true;
-  std::uint32_t interface_limit = 65507;   ///< larger UDP payloads: EMSGSIZE
-  std::uint64_t socket_buffer = 1 << 20;   ///< for what arrives while the process sleeps
-  bool two_steps = false;                  ///< place(), copy, commit() instead of receive()
-  double open_failure = 0;                 ///< with two_steps: places, writes garbage there, and does not commit
-  std::uint64_t incoming_factor = 2;       ///< what checkers allow of max_incoming; more where senders stall
+  std::uint32_t interface_limit = 65507;  ///< larger UDP payloads: EMSGSIZE
+  std::uint64_t socket_buffer = 1 << 20;  ///< for what arrives while the process sleeps
+  bool two_steps = false;                 ///< place(), copy, commit() instead of receive()
+  double open_failure = 0;                ///< with two_steps: places, writes garbage there, and does not commit
+  std::uint64_t incoming_factor = 2;      ///< what checkers allow of max_incoming; more where senders stall
   std::uint64_t buffer_limit = ~std::uint64_t{0};  ///< of the BufferSource
 };
 

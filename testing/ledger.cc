@@ -18,7 +18,9 @@ Ledger::Index Ledger::add(const CallRecord& record) {
   return records_.size() - 1;
 }
 
-std::uint64_t Ledger::tag(Index index) const { return mix64(secret_ ^ (index * 0x9e3779b97f4a7c15ULL)) >> 32; }
+std::uint64_t Ledger::tag(Index index) const {
+  return mix64(secret_ ^ (index * 0x9e3779b97f4a7c15ULL)) >> 32;
+}
 
 std::uint64_t Ledger::request_seed(Index index) const {
   return records_[index].anonymous() ? kAnonymousRequest : key(index);
@@ -59,7 +61,8 @@ CallRecord* Ledger::delivered(int server, const protocol::Event& event, Time, In
   std::memcpy(&found, message.data, 8);
   *index = found & 0xffffffff;
   if (*index >= records_.size() || key(*index) != found) {
-    verdict_.fail("request_bytes", fmt::format("host {} got a message of {} bytes that nobody sent", server, message.length));
+    verdict_.fail("request_bytes",
+                  fmt::format("host {} got a message of {} bytes that nobody sent", server, message.length));
     return nullptr;
   }
   CallRecord& record = records_[*index];
@@ -137,8 +140,8 @@ void Ledger::judge_record(Index index, const Circumstances& circumstances, Time 
 void Ledger::judge_status(Index index, const Circumstances& circumstances) {
   const CallRecord& record = records_[index];
   const auto lie = [&](const char* why) {
-    verdict_.fail("honest_status", fmt::format("{}: ended {} at {}: {}", name(index), protocol::to_string(record.status),
-                                               to_string(record.ended), why));
+    verdict_.fail("honest_status", fmt::format("{}: ended {} at {}: {}", name(index),
+                                               protocol::to_string(record.status), to_string(record.ended), why));
   };
   if (record.cancelled != kNever && record.status != CallStatus::cancelled) lie("but was cancelled");
   switch (record.status) {
@@ -157,7 +160,7 @@ void Ledger::judge_status(Index index, const Circumstances& circumstances) {
       if (!record.refused && !record.anonymous()) lie("but nobody refused it");
       return;
     case CallStatus::peer_unreachable:
-      if (record.deliveries != 0) lie("but was executed");
+      if (record.deliveries != 0 && !record.idempotent) lie("but was executed");
       if (!circumstances.disrupted && !circumstances.addresses_vanish) lie("in a network without such faults");
       return;
     case CallStatus::shut_down:
@@ -191,9 +194,9 @@ void Ledger::judge_anonymous() {
   }
   for (const auto& [what, counts] : sent) {
     if (anonymous_deliveries_[what] < counts.second) {
-      verdict_.fail("honest_status", fmt::format("{} messages of {} bytes to host {} ended ok, {} were delivered",
-                                                 counts.second, std::get<1>(what), std::get<0>(what),
-                                                 anonymous_deliveries_[what]));
+      verdict_.fail("honest_status",
+                    fmt::format("{} messages of {} bytes to host {} ended ok, {} were delivered", counts.second,
+                                std::get<1>(what), std::get<0>(what), anonymous_deliveries_[what]));
     }
   }
 }

@@ -64,8 +64,8 @@ class Ledger {
   std::uint64_t request_seed(Index index) const;
   std::uint64_t response_seed(Index index) const;
 
-  /// A request or one-way message reached the application of `server`. Checks its bytes and counts. Returns the record, or
-  /// null for anonymous and unknown ones.
+  /// A request or one-way message reached the application of `server`. Checks its bytes and counts. Returns the record,
+  /// or null for anonymous and unknown ones.
   CallRecord* delivered(int server, const protocol::Event& event, Time now, Index* index);
   void replied(Index index, Time now) { records_[index].replied = std::min(records_[index].replied, now); }
   void refused(Index index) { records_[index].refused = true; }

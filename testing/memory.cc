@@ -49,8 +49,8 @@ bool CountingBuffers::owns(const std::byte* data, std::uint64_t size) const {
   return data + size <= at->first + at->second;
 }
 
-const protocol::Payload& PayloadStore::make(std::uint64_t length, std::uint64_t seed, std::uint64_t head, bool with_head,
-                                            std::uint32_t pieces, Rng& rng) {
+const protocol::Payload& PayloadStore::make(std::uint64_t length, std::uint64_t seed, std::uint64_t head,
+                                            bool with_head, std::uint32_t pieces, Rng& rng) {
   const std::uint64_t cookie = next_cookie_++;
   Entry& entry = live_[cookie];
   entry.memory = std::make_unique_for_overwrite<std::byte[]>(length + 1);

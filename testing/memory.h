@@ -46,8 +46,8 @@ class PayloadStore {
  public:
   explicit PayloadStore(Verdict& verdict) : verdict_(verdict) {}
 
-  /// A payload of `length` bytes of content (content.h), its first 8 replaced by `head` when it has so many and `with_head`;
-  /// split into `pieces` parts. Stays valid until released() or discard().
+  /// A payload of `length` bytes of content (content.h), its first 8 replaced by `head` when it has so many and
+  /// `with_head`; split into `pieces` parts. Stays valid until released() or discard().
   const protocol::Payload& make(std::uint64_t length, std::uint64_t seed, std::uint64_t head, bool with_head,
                                 std::uint32_t pieces, Rng& rng);
   /// The core said that it no longer reads it.

@@ -30,7 +30,9 @@ struct KindOf {
   }
 };
 
-std::string name(wire::RpcId id) { return fmt::format("{}.{}", id.slot(), id.generation()); }
+std::string name(wire::RpcId id) {
+  return fmt::format("{}.{}", id.slot(), id.generation());
+}
 
 struct Describe {
   std::string operator()(const wire::DataPacket& p) const {
@@ -49,8 +51,8 @@ struct Describe {
   std::string operator()(const wire::AckPacket& p) const {
     std::string text = fmt::format("ACK lane {} largest {} delay {}ns", p.lane, p.largest, p.delay_ns);
     for (std::size_t i = 0; i < p.range_count; ++i) {
-      text += i == 0 ? fmt::format(" {}", p.ranges[i].length)
-                     : fmt::format(" -{}+{}", p.ranges[i].gap, p.ranges[i].length);
+      text +=
+          i == 0 ? fmt::format(" {}", p.ranges[i].length) : fmt::format(" -{}+{}", p.ranges[i].gap, p.ranges[i].length);
     }
     return text;
   }
@@ -103,7 +105,7 @@ std::string describe(ByteView datagram) {
   const wire::DecodeError error = wire::decode_frame(datagram, *frame);
   if (error != wire::DecodeError::none) {
     std::string text = fmt::format("unreadable: {}:", wire::to_string(error));
-    for (std::size_t i = 0; i < datagram.size && i < 128; ++i) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(datagram.size, 120); ++i) {
       text += fmt::format("{}{:02x}", i % 4 == 0 ? " " : "", static_cast<unsigned>(datagram.data[i]));
     }
     return text;

@@ -18,11 +18,11 @@ struct Parcel {
   Address to;
   Priority priority{};
   Ecn ecn = Ecn::not_ect;
-  bool corrupt = false;        ///< some bit was flipped: the modelled UDP checksum fails
-  bool hostile = false;        ///< made by nobody who takes part
-  bool duplicate = false;      ///< a copy made by the network
-  std::uint32_t kinds = 0;     ///< what is inside: bits of PacketKind (packet_kind.h)
-  std::uint64_t number = 0;    ///< counts the parcels of a run
+  bool corrupt = false;      ///< some bit was flipped: the modelled UDP checksum fails
+  bool hostile = false;      ///< made by nobody who takes part
+  bool duplicate = false;    ///< a copy made by the network
+  std::uint32_t kinds = 0;   ///< what is inside: bits of PacketKind (packet_kind.h)
+  std::uint64_t number = 0;  ///< counts the parcels of a run
   Time sent{};
   std::vector<std::byte> bytes;  ///< the UDP payload; its capacity survives reuse
   Parcel* next = nullptr;        ///< of the queue that holds it
@@ -83,15 +83,15 @@ class ParcelPool {
 
 enum class DropReason : std::uint8_t {
   queue_full,
-  no_route,        ///< nobody has the destination address
+  no_route,  ///< nobody has the destination address
   random_loss,
   burst_loss,
-  chosen,          ///< a test asked for this very packet
+  chosen,  ///< a test asked for this very packet
   partition,
-  too_big,         ///< MTU black hole
-  corrupt,         ///< the UDP checksum saw it
-  socket_full,     ///< the receiving process slept too long
-  not_opened,      ///< the receiver's driver could not open it
+  too_big,      ///< MTU black hole
+  corrupt,      ///< the UDP checksum saw it
+  socket_full,  ///< the receiving process slept too long
+  not_opened,   ///< the receiver's driver could not open it
 };
 const char* to_string(DropReason reason);
 

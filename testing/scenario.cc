@@ -103,11 +103,11 @@ std::string Scenario::judge(Duration most) {
     const auto usage = host->endpoint().usage();
     if (usage.calls + usage.requests + usage.receive_memory + usage.incoming + usage.send_memory != 0 ||
         host->buffers().blocks() != 0 || host->payloads().live() != 0) {
-      verdict_.fail("drained", fmt::format("{}: calls {} requests {} receive memory {} incoming {} send memory {} buffers "
-                                           "{} payloads {}",
-                                           host->settings().name, usage.calls, usage.requests, usage.receive_memory,
-                                           usage.incoming, usage.send_memory, host->buffers().blocks(),
-                                           host->payloads().live()));
+      verdict_.fail("drained",
+                    fmt::format("{}: calls {} requests {} receive memory {} incoming {} send memory {} buffers "
+                                "{} payloads {}",
+                                host->settings().name, usage.calls, usage.requests, usage.receive_memory,
+                                usage.incoming, usage.send_memory, host->buffers().blocks(), host->payloads().live()));
     }
     if (host->endpoint().next_deadline() != kNever) {
       verdict_.fail("idle_deadline", host->settings().name + " is idle and has a deadline");

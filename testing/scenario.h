@@ -17,12 +17,15 @@ namespace homa::sim {
 
 struct ScenarioSettings {
   std::size_t hosts = 2;
-  LinkSettings link;                    ///< 10 Gbit/s, 1 us
-  PortSettings port;                    ///< its link is replaced by `link`
-  protocol::Config config;              ///< of all hosts; peer_timeout 1 s unless changed
+  LinkSettings link;        ///< 10 Gbit/s, 1 us
+  PortSettings port;        ///< its link is replaced by `link`
+  protocol::Config config;  ///< of all hosts; peer_timeout 1 s unless changed
   std::uint64_t seed = 1;
   std::function<void(std::size_t host, HostSettings&)> adjust;  ///< last word on each host
-  ScenarioSettings() { config.peer_timeout = 1s; config.ping_interval = 100ms; }
+  ScenarioSettings() {
+    config.peer_timeout = 1s;
+    config.ping_interval = 100ms;
+  }
 };
 
 class Scenario {
@@ -51,9 +54,7 @@ class Scenario {
   Ledger::Index call(std::size_t from, CallRecord wish);
   const CallRecord& record(Ledger::Index index) const { return ledger_.records()[index]; }
   bool ended(Ledger::Index index) const { return record(index).ends != 0; }
-  bool ended_ok(Ledger::Index index) const {
-    return ended(index) && record(index).status == protocol::CallStatus::ok;
-  }
+  bool ended_ok(Ledger::Index index) const { return ended(index) && record(index).status == protocol::CallStatus::ok; }
   /// The same bytes arrive at `to`, as if the network had kept a copy.
   void inject(const std::vector<std::byte>& bytes, const Address& from, const Address& to, bool hostile = true);
 
@@ -92,7 +93,8 @@ class Recorder final : public PacketObserver {
  public:
   explicit Recorder(std::function<bool(const Parcel&)> wanted) : wanted_(std::move(wanted)) {}
   void sent(const Parcel& parcel) override {
-    if (wanted_(parcel)) kept_.push_back({parcel.from, parcel.to, parcel.priority, parcel.sent, parcel.kinds, parcel.bytes});
+    if (wanted_(parcel))
+      kept_.push_back({parcel.from, parcel.to, parcel.priority, parcel.sent, parcel.kinds, parcel.bytes});
   }
   void delivered(const Parcel&) override {}
   void dropped(const Parcel&, DropReason) override {}

@@ -67,13 +67,15 @@ int replay(const Options& options, std::uint32_t defects) {
 }
 
 void print_summary(const Summary& summary) {
-  fmt::print("{} worlds in {:.1f} s: {} calls ({} ok), {} datagrams ({} dropped), {} events, core memory at most {} KiB\n",
-             summary.worlds, summary.seconds, summary.calls, summary.calls_ok, summary.datagrams, summary.dropped,
-             summary.events, summary.peak_core_memory / 1024);
+  fmt::print(
+      "{} worlds in {:.1f} s: {} calls ({} ok), {} datagrams ({} dropped), {} events, core memory at most {} KiB\n",
+      summary.worlds, summary.seconds, summary.calls, summary.calls_ok, summary.datagrams, summary.dropped,
+      summary.events, summary.peak_core_memory / 1024);
   fmt::print("faults active, percent of the worlds:\n");
   for (std::size_t knob = 0; knob < kKnobs; ++knob) {
     fmt::print("  {:<18} {:5.1f}{}", to_string(static_cast<Knob>(knob)),
-               100.0 * static_cast<double>(summary.knob_worlds[knob]) / static_cast<double>(std::max<std::uint64_t>(summary.worlds, 1)),
+               100.0 * static_cast<double>(summary.knob_worlds[knob]) /
+                   static_cast<double>(std::max<std::uint64_t>(summary.worlds, 1)),
                knob % 3 == 2 || knob + 1 == kKnobs ? "\n" : "");
   }
 }

@@ -7,16 +7,26 @@ namespace homa::sim {
 
 const char* to_string(DropReason reason) {
   switch (reason) {
-    case DropReason::queue_full: return "queue full";
-    case DropReason::no_route: return "no route";
-    case DropReason::random_loss: return "random loss";
-    case DropReason::burst_loss: return "burst loss";
-    case DropReason::chosen: return "chosen";
-    case DropReason::partition: return "partition";
-    case DropReason::too_big: return "too big for the path";
-    case DropReason::corrupt: return "corrupt";
-    case DropReason::socket_full: return "socket buffer full";
-    case DropReason::not_opened: return "not opened";
+    case DropReason::queue_full:
+      return "queue full";
+    case DropReason::no_route:
+      return "no route";
+    case DropReason::random_loss:
+      return "random loss";
+    case DropReason::burst_loss:
+      return "burst loss";
+    case DropReason::chosen:
+      return "chosen";
+    case DropReason::partition:
+      return "partition";
+    case DropReason::too_big:
+      return "too big for the path";
+    case DropReason::corrupt:
+      return "corrupt";
+    case DropReason::socket_full:
+      return "socket buffer full";
+    case DropReason::not_opened:
+      return "not opened";
   }
   return "?";
 }
@@ -74,7 +84,9 @@ void Port::on_event(std::uint8_t kind, std::uint64_t argument) {
 }
 
 namespace {
-bool less(const HostAddress& a, const HostAddress& b) { return a.ip != b.ip ? a.ip < b.ip : a.scope < b.scope; }
+bool less(const HostAddress& a, const HostAddress& b) {
+  return a.ip != b.ip ? a.ip < b.ip : a.scope < b.scope;
+}
 }  // namespace
 
 Port& Switch::add_port(const PortSettings& settings, Sink& far_end) {

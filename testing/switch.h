@@ -13,9 +13,10 @@ namespace homa::sim {
 
 struct PortSettings {
   LinkSettings link;
-  std::uint64_t buffer_bytes = 1024 * 1024;  ///< all queues together, UDP payload plus overhead; what exceeds it is lost
-  std::uint64_t ecn_threshold = 0;           ///< mark when more is queued; 0: never
-  bool strict_priority = true;               ///< false: one queue, as in a plain network card
+  std::uint64_t buffer_bytes =
+      1024 * 1024;                  ///< all queues together, UDP payload plus overhead; what exceeds it is lost
+  std::uint64_t ecn_threshold = 0;  ///< mark when more is queued; 0: never
+  bool strict_priority = true;      ///< false: one queue, as in a plain network card
 };
 
 /// Told when a packet has left a port.

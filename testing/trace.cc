@@ -24,7 +24,8 @@ void TraceHash::add(const Parcel& parcel, std::uint64_t what) {
   h = mix64(h + what) ^ hash(parcel.from, 1);
   h = mix64(h + parcel.size()) ^ hash(parcel.to, 2);
   // The first bytes hold the frame header and the first packet's header: what the protocol decided.
-  for (std::size_t i = 0; i < parcel.bytes.size() && i < 64; ++i) h = h * 31 + static_cast<std::uint64_t>(parcel.bytes[i]);
+  for (std::size_t i = 0; i < parcel.bytes.size() && i < 64; ++i)
+    h = h * 31 + static_cast<std::uint64_t>(parcel.bytes[i]);
   value_ = mix64(h);
 }
 

@@ -84,14 +84,19 @@ void World::happen(const Mishap& mishap) {
   if (trace_) trace_->note(host.settings().name, fmt::format("*** mishap {}", static_cast<int>(mishap.kind)));
   if (plan_.dead[index]) return;
   switch (mishap.kind) {
-    case Mishap::Kind::pause: return host.pause(mishap.until);
-    case Mishap::Kind::stop_reading: return host.stop_reading(mishap.until);
+    case Mishap::Kind::pause:
+      return host.pause(mishap.until);
+    case Mishap::Kind::stop_reading:
+      return host.stop_reading(mishap.until);
     case Mishap::Kind::no_memory:
       host.buffers().refuse(true);
       return medium_.loop.at(mishap.until, *this, kMemoryBack, index);
-    case Mishap::Kind::crash: return host.crash();
-    case Mishap::Kind::boot: return host.boot();
-    case Mishap::Kind::interface_limit: return host.set_interface_limit(mishap.limit);
+    case Mishap::Kind::crash:
+      return host.crash();
+    case Mishap::Kind::boot:
+      return host.boot();
+    case Mishap::Kind::interface_limit:
+      return host.set_interface_limit(mishap.limit);
     case Mishap::Kind::change_address:
       switch_.remove_route(host.address().host);
       wire_.moved(host.address(), mishap.address);
@@ -170,9 +175,9 @@ void World::check_answers_prompt() {
     if (record.ends == 0 || record.replied == kNever || record.status != protocol::CallStatus::ok) continue;
     const Time from = std::max(record.replied, plan_.clean() ? Time{} : plan_.faults_end);
     if (record.ended <= from + most) continue;
-    verdict_.fail("slow", fmt::format("an answer of {} bytes from host {} to {}, given {}, arrived {}",
-                                      record.response_length, record.server, record.client, to_string(record.replied),
-                                      to_string(record.ended)));
+    verdict_.fail("slow",
+                  fmt::format("an answer of {} bytes from host {} to {}, given {}, arrived {}", record.response_length,
+                              record.server, record.client, to_string(record.replied), to_string(record.ended)));
   }
 }
 
@@ -221,8 +226,9 @@ void World::check_drained() {
     zero("buffers", host->buffers().blocks());
     zero("payloads never released", host->payloads().live());
     if (host->endpoint().next_deadline() != kNever) {
-      verdict_.fail("idle_deadline", fmt::format("{}: idle at {}, yet wants to wake at {}", host->settings().name,
-                                                 to_string(medium_.loop.now()), to_string(host->endpoint().next_deadline())));
+      verdict_.fail("idle_deadline",
+                    fmt::format("{}: idle at {}, yet wants to wake at {}", host->settings().name,
+                                to_string(medium_.loop.now()), to_string(host->endpoint().next_deadline())));
     }
   }
 }

@@ -122,7 +122,9 @@ void Drawer::draw_hosts() {
     host.address = {HostAddress::v4(10, 0, 0, static_cast<std::uint8_t>(i + 1)), static_cast<std::uint16_t>(7000 + i)};
     host.seed = rng_.next();
     host.uplink.rate = Rate::gigabits_per_second(rng_.chance(0.7) ? common : one_of(rates));
-    host.uplink.delay = Duration(delay_scale_.count() / 2 + static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(delay_scale_.count()))));
+    host.uplink.delay =
+        Duration(delay_scale_.count() / 2 +
+                 static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(delay_scale_.count()))));
     slowest = std::min(slowest, host.uplink.rate);
     draw_config(host.config, host.uplink);
     host.nic_room = one_of({1600u, 3200u, 16'384u, 65'536u});
@@ -133,7 +135,8 @@ void Drawer::draw_hosts() {
     host.incoming_factor = plan_.clean() ? 2 : 4;
     PortSettings port;
     port.link = host.uplink;
-    port.buffer_bytes = has(Knob::small_buffers) ? one_of<std::uint64_t>({20'000, 60'000}) : one_of<std::uint64_t>({1u << 20, 4u << 20});
+    port.buffer_bytes = has(Knob::small_buffers) ? one_of<std::uint64_t>({20'000, 60'000})
+                                                 : one_of<std::uint64_t>({1u << 20, 4u << 20});
     if (rng_.chance(0.3)) port.ecn_threshold = 60'000;
     plan_.hosts.push_back(host);
     plan_.downlinks.push_back(port);
@@ -147,9 +150,9 @@ std::vector<std::uint64_t> Drawer::sizes(const protocol::Config& config) {
   const std::uint64_t packet = config.initial_datagram - 16u - 38u;  // what a first DATA packet holds
   const std::uint64_t middle = config.initial_datagram - 16u - 22u;
   const std::uint64_t window = config.unscheduled_bytes;
-  std::vector<std::uint64_t> sizes{0,          1,          7,      8,          100,        600,     packet - 1, packet,
-                                   packet + 1, middle,     2 * packet, window - 1, window, window + 1, 10'000,  65'535,
-                                   65'536,     65'537};
+  std::vector<std::uint64_t> sizes{0,          1,          7,          8,      100,        600,
+                                   packet - 1, packet,     packet + 1, middle, 2 * packet, window - 1,
+                                   window,     window + 1, 10'000,     65'535, 65'536,     65'537};
   if (rng_.chance(0.4)) {
     const std::uint64_t mega = 1u << 20;
     for (const std::uint64_t size : {mega - 1, mega, mega + 1, 10 * window + 1, max_message_}) {
@@ -214,8 +217,8 @@ void Drawer::draw_loss() {
     plan_.rules.push_back(rule);
   }
   if (has(Knob::chosen_loss)) {
-    const std::uint32_t kinds[] = {kHello, kHelloAck, kGrant, kGrant, kAck, kDataFirst, kAbort, kAborted, kRelease, kHold,
-                                   kDataAgain, kCutoffs};
+    const std::uint32_t kinds[] = {kHello, kHelloAck, kGrant,   kGrant, kAck,       kDataFirst,
+                                   kAbort, kAborted,  kRelease, kHold,  kDataAgain, kCutoffs};
     FaultRule rule = drop_nth(one_of(kinds), rng_.below(3), 1 + rng_.below(4));
     if (rng_.chance(0.3)) {  // every one of that kind for a while
       rule.count = ~std::uint64_t{0};
@@ -369,6 +372,8 @@ const char* to_string(Knob knob) {
   return names[static_cast<std::size_t>(knob)];
 }
 
-WorldPlan draw_world(std::uint64_t seed, std::uint32_t defects) { return Drawer(mix64(seed + 1), defects).draw(); }
+WorldPlan draw_world(std::uint64_t seed, std::uint32_t defects) {
+  return Drawer(mix64(seed + 1), defects).draw();
+}
 
 }  // namespace homa::sim

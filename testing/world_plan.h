@@ -7,8 +7,8 @@
 
 #include "testing/application.h"
 #include "testing/faults.h"
-#include "testing/hostile.h"
 #include "testing/host.h"
+#include "testing/hostile.h"
 #include "testing/ledger.h"
 #include "testing/switch.h"
 
@@ -76,7 +76,7 @@ struct WorldPlan {
   bool icmp = false;
   Time faults_end{};
   Circumstances circumstances;
-  Duration base_rtt{};        ///< of the longest path, without queues
+  Duration base_rtt{};  ///< of the longest path, without queues
   Rate slowest;
   Duration peer_timeout{};
   std::uint64_t byte_budget = 0;

@@ -18,7 +18,9 @@ using Clock = std::chrono::steady_clock;
 /// No world needs so long, even with sanitizers; it is reported as hung.
 constexpr unsigned kHangSeconds = 60;
 
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 template <std::size_t N>
 void copy_text(std::array<char, N>& out, const std::string& text) {
@@ -194,6 +196,8 @@ WorldReport run_world(std::uint64_t seed, std::uint32_t defects, std::FILE* trac
   return report;
 }
 
-Summary run_worlds(const RunPlan& plan) { return Pool(plan).run(); }
+Summary run_worlds(const RunPlan& plan) {
+  return Pool(plan).run();
+}
 
 }  // namespace homa::sim

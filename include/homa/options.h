@@ -38,13 +38,16 @@ enum class Drive : std::uint8_t {
   caller,       ///< no threads: the application's thread drives, inside blocking calls, poll() or run(); one shard only
 };
 
-/// DSCP (RFC 2474, 6 bits) of each Homa priority, least urgent first; `levels` tells how many the network keeps apart.
+/// DSCP (RFC 2474, 6 bits) of each Homa priority, least urgent first.
 struct PriorityMap {
-  /// 8, 4, 2 or 1. With 1 everything goes best effort and shortest-first is kept at both ends only.
+  /// Priorities that the network keeps apart: 8, 4, 2 or 1. With fewer than 8 only the last `levels` entries are used.
   std::uint8_t levels = 8;
   /// Class selectors and assured forwarding from low to high; CS6 and CS7 are left to network control (RFC 4594).
   /// CS1, default, AF11, CS2, AF21, CS3, CS4, CS5.
   std::array<std::uint8_t, 8> dscp = {8, 0, 10, 16, 18, 24, 32, 40};
+
+  /// For networks that keep nothing apart or rewrite DSCP: shortest first is then kept at both ends only.
+  static constexpr PriorityMap best_effort() { return {1, {}}; }
 };
 
 /// What clients and servers have in common.

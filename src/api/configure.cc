@@ -72,6 +72,8 @@ runtime::GroupSettings common(const EndpointOptions& options) {
   config.priority_levels = options.priorities.levels;
   if (options.uplink_gbps > 0) config.uplink = Rate::gigabits_per_second(options.uplink_gbps);
   if (options.downlink_gbps > 0) config.downlink = Rate::gigabits_per_second(options.downlink_gbps);
+  // A thread that sleeps needs tens of microseconds to wake: the queue below must last so long, or the link idles.
+  if (options.wait != WaitMode::busy_poll) config.nic_budget = 100us;
   config.peer_timeout = options.peer_timeout;
   config.idle_timeout = options.idle_timeout;
   return settings;

@@ -46,7 +46,8 @@ class ReceiveBatch {
   std::size_t capacity() const;
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  bool full() const { return kernel_filled_ == capacity(); }
+  /// As many buffers came as were asked for: there may be more.
+  bool full() const { return kernel_filled_ == asked_; }
   const Received* begin() const { return received_.get(); }
   const Received* end() const { return received_.get() + size_; }
   const Received& operator[](std::size_t i) const { return received_[i]; }
@@ -57,6 +58,7 @@ class ReceiveBatch {
   std::unique_ptr<Slots> slots_;
   std::unique_ptr<Received[]> received_;
   std::size_t size_ = 0;           // entries that can be used
+  std::size_t asked_ = 0;          // slots that the last call offered
   std::size_t kernel_filled_ = 0;  // slots that the last call used, so that only these are made ready again
 };
 

@@ -102,7 +102,7 @@ class UdpSocket {
   SendResult send_batch(const Outgoing* items, std::size_t count);
 
   /// Fills `batch` with what is there, in one system call. Forgets what `batch` held before.
-  [[nodiscard]] ReceiveStatus receive(ReceiveBatch& batch);
+  [[nodiscard]] ReceiveStatus receive(ReceiveBatch& batch, std::size_t most = ~std::size_t{0});
 
   /// Takes up to `max` reports from the error queue; fewer than `max` means that it is empty.
   [[nodiscard]] std::size_t read_errors(PeerError* out, std::size_t max);

@@ -7,6 +7,7 @@
 // After <time.h>: the kernel's header uses timespec without declaring it.
 #include <linux/errqueue.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "net/receive_slots.h"
@@ -98,16 +99,17 @@ PeerError to_peer_error(msghdr& message, const SocketAddress& name) {
 
 }  // namespace
 
-ReceiveStatus UdpSocket::receive(ReceiveBatch& batch) {
+ReceiveStatus UdpSocket::receive(ReceiveBatch& batch, std::size_t most) {
   // Stored ICMP errors come out of receives too; the error queue keeps their details.
   constexpr int kAttempts = 4;
   ReceiveBatch::Slots& slots = *batch.slots_;
   slots.make_ready(batch.kernel_filled_);
   batch.size_ = 0;
   batch.kernel_filled_ = 0;
+  batch.asked_ = std::min(most, slots.count);
   int got = -1;
   for (int attempt = 0; attempt < kAttempts && got < 0; ++attempt) {
-    got = ::recvmmsg(fd_, slots.messages.get(), static_cast<unsigned>(slots.count), MSG_DONTWAIT, nullptr);
+    got = ::recvmmsg(fd_, slots.messages.get(), static_cast<unsigned>(batch.asked_), MSG_DONTWAIT, nullptr);
     if (got >= 0) break;
     if (errno == EAGAIN || errno == ENOMEM) return ReceiveStatus::empty;
     if (errno == EINTR) continue;

@@ -39,6 +39,8 @@ struct PeerLimits {
   std::uint64_t max_message_length = 0;
   std::uint32_t unscheduled_bytes = 0;
   std::uint32_t max_ack_delay_us = 1000;
+  Duration idle_timeout{0};  ///< how long the peer keeps a silent association (its T)
+  Duration peer_timeout{0};  ///< silence after which the peer gives up what we have under way there
   std::uint16_t slots = 16;  ///< before the peer has said more (architecture section 4)
 };
 
@@ -54,6 +56,7 @@ struct Association {
   const bool is_client;
   bool open = false;
   bool proven = false;
+  bool abandoned = false;  ///< server: the client was silent for long; nothing of its own holds memory here
   bool hello_pending = false;
   bool hello_ack_pending = false;
   bool cutoffs_pending = false;

@@ -70,6 +70,7 @@ class Endpoint::Core {
   void network_error(const Address& peer, TransmitFailure failure, Time now);
   void advance(Time now);
   Time next_deadline() const;
+  Time next_timer() const { return timers_.next(); }
   bool next_event(Event& event, Time now);
   Usage usage() const;
 
@@ -119,6 +120,7 @@ class Endpoint::Core {
   void lose(Association& association, CallStatus status, CallStatus unsent, Restart restart, Time now);
   bool may_restart(const Rpc& rpc, Restart restart, Time now) const;
   void proven(Association& association);
+  void abandon(Association& association, Time now);
   void update_idle(Association& association);
   void shrink_idle(Association& association);
   static bool is_idle(const Association& association);
@@ -138,6 +140,7 @@ class Endpoint::Core {
   void release_payload(Rpc& rpc);
   void destroy_rpc(Rpc& rpc);
   void finish_request(Rpc& rpc, Time now);
+  void tell_aborted(const Rpc& rpc, CallStatus status);
   void deliver(Rpc& rpc, Time now);
   std::uint32_t response_limit() const;
   std::uint64_t unscheduled_limit(const Association& association) const;
@@ -187,7 +190,7 @@ class Endpoint::Core {
   std::uint32_t add_content(const Content& content);
 
   // --- core_transmit.cc --------------------------------------------------------------------------------------
-  struct FrameBuilder;
+  class FrameBuilder;
   bool transmit_control(Time now, Train& train);
   bool transmit_data(Time now, Train& train);
   bool transmit_stateless(Train& train);
@@ -206,6 +209,7 @@ class Endpoint::Core {
   void start_train(const Association& association, Priority priority, Train& train) const;
   void append_pieces(OutMessage& message, ByteRange range, Train& train, Segment& segment);
   std::size_t pieces_needed(OutMessage& message, ByteRange range);
+  static std::uint64_t end_of_pieces(const OutMessage& message, std::size_t count);
   ByteRange next_range(const OutMessage& message, std::size_t room) const;
 
   // --- core_native.cc ----------------------------------------------------------------------------------------
@@ -224,6 +228,8 @@ class Endpoint::Core {
   void arm(Association& association, Time when) { timers_.set_no_later(association.timer, when); }
   void on_association_timer(Association& association, Time now);
   Time association_deadline(const Association& association) const;
+  Duration ping_interval(const Association& association) const;
+  Duration silence_limit(const Association& association) const;
   void ask_whether_alive(Association& association, Time now);
   void send_control(Association& association, ContentKind kind, wire::RpcId id, wire::AbortCode code = {});
 

@@ -61,7 +61,8 @@ void Endpoint::Core::on_ack(Association& association, const wire::AckPacket& ack
   for (std::size_t i = 0; i < ack.range_count && high >= lane->first_sent(); ++i) {
     high -= ack.ranges[i].gap;
     const std::uint64_t low = high - ack.ranges[i].length + 1;
-    for (std::uint64_t number = std::max(low, lane->first_sent()); number <= high; ++number) {
+    // The last acknowledgment may leave the association idle, which forgets all that was sent.
+    for (std::uint64_t number = std::max(low, lane->first_sent()); number <= high && !lane->sent.empty(); ++number) {
       SentPacket& packet = lane->sent[number - lane->first_sent()];
       if (packet.state != SentState::in_flight && packet.state != SentState::lost) continue;
       if (number == largest && packet.state == SentState::in_flight) {
@@ -93,7 +94,7 @@ void Endpoint::Core::acknowledged(Association& association, Lane& lane, SentPack
     --lane.in_flight;
   }
   packet.state = SentState::acknowledged;
-  if (association.mtu.delivered(packet.size, now)) {
+  if (association.mtu.delivered(packet.size, packet.sent, now)) {
     ++counters.mtu_black_holes;
     trace(now, "black hole: packet size is now %u", unsigned{association.mtu.datagram_size()});
   }
@@ -197,7 +198,7 @@ void Endpoint::Core::declare_lost(Association& association, Lane& lane, SentPack
   if (is_probe) {
     association.mtu.probe_lost(packet.size, now);
   } else {
-    association.mtu.lost(packet.size);
+    association.mtu.lost(packet.size, packet.sent);
   }
   for_each_content(packet.content, [&](const Content& content) { content_lost(association, content, now); });
 }

@@ -113,6 +113,7 @@ Association* Endpoint::Core::accept_hello(const Datagram& datagram, const wire::
 // Both sides: the peer's HELLO or HELLO_ACK says who it is and what it takes.
 void Endpoint::Core::opened(Association& association, const wire::HelloPacket& hello, Time now) {
   association.open = true;
+  association.hello_pending = false;  // one that was thought lost is not needed any more
   association.remote_id = hello.source;
   // A client cannot know which shard will serve it: the server writes its own into the client's id (byte 5), so that a
   // NO_ASSOCIATION that names this id comes back to the right shard. The client ignores that byte.
@@ -121,6 +122,8 @@ void Endpoint::Core::opened(Association& association, const wire::HelloPacket& h
   association.limits.max_message_length = hello.max_message_length;
   association.limits.unscheduled_bytes = hello.unscheduled_bytes;
   association.limits.max_ack_delay_us = hello.max_ack_delay_us;
+  association.limits.idle_timeout = std::chrono::milliseconds(hello.idle_timeout_ms);
+  association.limits.peer_timeout = std::chrono::milliseconds(hello.peer_timeout_ms);
   association.mtu.limit(hello.max_datagram);
   by_remote_id_.insert(association);
   ++counters.associations_opened;
@@ -148,6 +151,38 @@ void Endpoint::Core::proven(Association& association) {
     rpc->out.active = true;
     refresh_sending(*rpc);
   }
+}
+
+// Server: the client has been silent for the peer timeout. Whatever of it holds memory here ends, but the slots stay
+// for T: they are what keeps a request from running twice.
+void Endpoint::Core::abandon(Association& association, Time now) {
+  association.abandoned = true;
+  trace(now, "client of %016llx is silent", static_cast<unsigned long long>(association.local_id.value));
+  for (Rpc* rpc = association.rpcs.front(); rpc != nullptr;) {
+    Rpc* next = AssociationRpcs::next(*rpc);
+    if (rpc->state == RpcState::running) {
+      if (!rpc->aborted) {
+        rpc->aborted = true;
+        tell_aborted(*rpc, CallStatus::peer_timeout);
+      }
+    } else {
+      send_control(association, ContentKind::abort, rpc->id, wire::AbortCode::discarded);
+      finish_request(*rpc, now);
+    }
+    rpc = next;
+  }
+}
+
+// The application may stop working for a caller that is gone.
+void Endpoint::Core::tell_aborted(const Rpc& rpc, CallStatus status) {
+  ++counters.requests_aborted;
+  if (rpc.one_way) return;  // nothing to stop: it was delivered
+  Event event;
+  event.kind = Event::Kind::request_aborted;
+  event.status = status;
+  event.peer = rpc.association->remote;
+  event.request = rpc.request_id();
+  events_.push_back(event);
 }
 
 bool Endpoint::Core::is_idle(const Association& association) {
@@ -189,7 +224,8 @@ bool Endpoint::Core::may_restart(const Rpc& rpc, Restart restart, Time now) cons
   if (rpc.out.released || closed_) return false;
   if (rpc.idempotent) return restart != Restart::none;
   if (defect(Defect::incarnation_ignored) && restart != Restart::none) return true;
-  return restart == Restart::all_recent && now - rpc.first_sent < config.idle_timeout;
+  const Duration kept = std::min(config.idle_timeout, rpc.association->limits.idle_timeout);
+  return restart == Restart::all_recent && now - rpc.first_sent < kept;
 }
 
 void Endpoint::Core::lose(Association& association, CallStatus status, CallStatus unsent, Restart restart, Time now) {
@@ -209,13 +245,7 @@ void Endpoint::Core::lose(Association& association, CallStatus status, CallStatu
     send_queue_.remove(*rpc);
     if (!rpc->is_caller) {
       if (rpc->state == RpcState::running && !rpc->aborted) {
-        ++counters.requests_aborted;
-        Event event;
-        event.kind = Event::Kind::request_aborted;
-        event.status = status;
-        event.peer = association.remote;
-        event.request = rpc->request_id();
-        events_.push_back(event);
+        tell_aborted(*rpc, status);
       }
       finish_request(*rpc, now);
     } else if (rpc->state == RpcState::aborting) {

@@ -162,7 +162,7 @@ void Endpoint::Core::release_payload(Rpc& rpc) {
   event.kind = Event::Kind::payload_released;
   event.payload_cookie = rpc.out.payload.cookie;
   events_.push_back(event);
-  if (!blocked_.empty() && send_memory_ <= config.send_memory / 2) {
+  while (!blocked_.empty() && send_memory_ <= config.send_memory / 2) {
     Association& blocked = *blocked_.pop_front();
     Event writable;
     writable.kind = Event::Kind::writable;

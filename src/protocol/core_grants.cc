@@ -16,6 +16,7 @@ constexpr double kConfiguredPace = 0.98;
 constexpr double kMeasuredPace = 1.25;
 constexpr std::uint64_t kPaceBurst = 8;
 constexpr Duration kRateInterval = 500us;
+constexpr Duration kLongestRateInterval = 500ms;
 /// Small messages may overtake held ones.
 constexpr std::uint64_t kSmallMessage = 64 * 1024;
 
@@ -34,15 +35,20 @@ void Endpoint::Core::update_window(Association& association, InMessage& message)
   message.window = std::min(window, config.max_incoming);
 }
 
-// The rate at which bytes arrive while we keep senders supplied with grants is that of the downlink. Bytes that came
-// with the first batch of an interval were on the way before it and do not count.
+// The rate at which bytes arrive while senders hold grants is that of the downlink. An interval counts only if bytes
+// were owed to us all along and enough came to tell a rate; those that came with the first batch were on the way before
+// it.
 void Endpoint::Core::measure_downlink(std::uint64_t bytes, Time now) {
+  if (grants_.total_incoming() == 0 || now - downlink_since_ > kLongestRateInterval) {
+    downlink_since_ = now;
+    downlink_bytes_ = 0;
+    return;
+  }
   if (now == downlink_since_) return;
   downlink_bytes_ += bytes;
   const Duration elapsed = now - downlink_since_;
-  if (elapsed < kRateInterval) return;
-  if (elapsed < 4 * kRateInterval && grants_.total_incoming() > 0)
-    downlink_.sample(Rate::of(downlink_bytes_, elapsed), now);
+  if (elapsed < kRateInterval || downlink_bytes_ < kWindowPackets * config.initial_datagram) return;
+  downlink_.sample(Rate::of(downlink_bytes_, elapsed), now);
   downlink_since_ = now;
   downlink_bytes_ = 0;
 }

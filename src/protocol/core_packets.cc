@@ -77,8 +77,11 @@ bool Endpoint::Core::on_request_data(Association& association, const wire::DataP
   const std::uint16_t index = data.id.slot();
   const std::uint32_t generation = data.id.generation();
   const bool idempotent = data.first && (data.call_flags & wire::kCallIdempotent) != 0;
-  // Before the client has proven its address, only what may run twice is taken, and only in the first few slots.
-  if (index >= config.slots || generation == 0 || (!association.proven && (index >= kInitialSlots || !idempotent))) {
+  // Before the client has proven its address, only what may run twice is taken, only in the first few slots, and only
+  // whole: a forged address must not make us keep memory for bytes that never come.
+  const bool whole = data.payload.size == data.message_length;
+  if (index >= config.slots || generation == 0 ||
+      (!association.proven && (index >= kInitialSlots || !idempotent || !whole))) {
     ++counters.data_rejected;
     return false;
   }
@@ -110,6 +113,11 @@ bool Endpoint::Core::on_request_data(Association& association, const wire::DataP
   }
   if (requests_ >= config.max_requests) {
     ++counters.data_held;
+    // It will come again. An acknowledgment of what came before tells the client that we live, or it would give us up.
+    for (const auto& lane : association.lanes) {
+      if (lane && lane->received.largest() != 0) lane->ack_now = true;
+    }
+    queue_control(association);
     return false;
   }
   Rpc& rpc = new_rpc(association, false);
@@ -119,6 +127,7 @@ bool Endpoint::Core::on_request_data(Association& association, const wire::DataP
   slot.generation = generation;
   slot.rpc = &rpc;
   ++requests_;
+  arm(association, association.last_heard + config.idle_timeout);  // or a request that stays held would stay for ever
   return take_data(rpc, data, destination, now);
 }
 
@@ -140,6 +149,7 @@ bool Endpoint::Core::start_message(Rpc& rpc, const wire::DataPacket& data, Time 
   if (!in.held && !find_memory(rpc, now)) {
     in.held = true;
     held_.push_back(rpc);
+    timers_.set_no_later(held_timer_, now + kHeldRetry);  // memory may come free without our knowing
   }
   if (!in.held) return true;
   ++counters.data_held;
@@ -151,9 +161,9 @@ void Endpoint::Core::first_of_message(Rpc& rpc, const wire::DataPacket& data, Ti
   InMessage& in = rpc.in;
   in.first_seen = true;
   if (!in.grant_sent) {
-    // What rode with a HELLO could not know our limit, but fits one datagram.
-    const std::uint64_t most = std::max<std::uint64_t>(config.unscheduled_bytes, config.max_datagram);
-    in.authorised = std::min({in.length, data.incoming, most});
+    in.authorised = std::min({in.length, data.incoming, std::uint64_t{config.unscheduled_bytes}});
+    // What rides with a HELLO was sent before the client could know our limit.
+    in.authorised = std::max<std::uint64_t>(in.authorised, data.payload.size);
   }
   const bool knows_cutoffs = data.cutoff_version == unscheduled_.version();
   if (!knows_cutoffs && rpc.association->cutoffs_told != unscheduled_.version()) {
@@ -285,8 +295,10 @@ void Endpoint::Core::on_abort(Association& association, const wire::AbortPacket&
       free_slot(*rpc, now);
       destroy_rpc(*rpc);
       update_idle(association);
-    } else if (rpc->state == RpcState::active && !abort.is_aborted) {
-      CallStatus status = CallStatus::refused;
+    } else if (rpc->state == RpcState::active) {
+      // ABORTED without our asking: the handler ended after we had been silent for too long.
+      CallStatus status = abort.is_aborted ? CallStatus::outcome_unknown : CallStatus::refused;
+      if (abort.code == wire::AbortCode::discarded) status = CallStatus::outcome_unknown;
       if (abort.code == wire::AbortCode::no_handler) status = CallStatus::no_handler;
       if (abort.code == wire::AbortCode::too_long) status = CallStatus::too_long;
       if (abort.code == wire::AbortCode::protocol) status = CallStatus::protocol_error;
@@ -306,15 +318,9 @@ void Endpoint::Core::on_abort(Association& association, const wire::AbortPacket&
     if (slot.rpc->state == RpcState::running) {
       if (slot.rpc->aborted) return;
       slot.rpc->aborted = true;
-      ++counters.requests_aborted;
-      if (slot.rpc->one_way) return;  // RELEASE will free the slot
-      Event event;
-      event.kind = Event::Kind::request_aborted;
-      event.status = abort.code == wire::AbortCode::expired ? CallStatus::deadline_exceeded : CallStatus::cancelled;
-      event.peer = association.remote;
-      event.request = slot.rpc->request_id();
-      events_.push_back(event);
-      return;  // ABORTED goes when the handler ends
+      tell_aborted(*slot.rpc,
+                   abort.code == wire::AbortCode::expired ? CallStatus::deadline_exceeded : CallStatus::cancelled);
+      return;  // ABORTED goes when the handler ends, RELEASE when a one-way message is taken
     }
     finish_request(*slot.rpc, now);
   }

@@ -106,6 +106,7 @@ void Endpoint::Core::commit(const Datagram& datagram, const Arrival& arrival, Ti
     return;
   }
   association->last_heard = now;
+  association->abandoned = false;
   association->first_unanswered = kNever;
   association->first_hint = kNever;
   association->unreachable_hints = 0;

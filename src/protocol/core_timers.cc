@@ -46,6 +46,12 @@ Time Endpoint::Core::next_deadline() const {
   return next;
 }
 
+// How long a silent peer is waited for. A server that forgets what it ran must have kept it for T, or the client, told
+// that its association is forgotten, would send the call again (architecture section 4: at most once).
+Duration Endpoint::Core::silence_limit(const Association& association) const {
+  return association.is_client ? config.peer_timeout : std::max(config.peer_timeout, config.idle_timeout);
+}
+
 // The earliest of everything that this association waits for.
 Time Endpoint::Core::association_deadline(const Association& association) const {
   Time next = kNever;
@@ -55,24 +61,38 @@ Time Endpoint::Core::association_deadline(const Association& association) const 
     if (!lane->ack_now) next = std::min(next, lane->ack_deadline);
   }
   if (association.first_unanswered != kNever && association.proven) {
-    next = std::min(next, association.first_unanswered + config.peer_timeout);
+    next = std::min(next, association.first_unanswered + silence_limit(association));
   }
   if (association.rpcs.empty() || is_native()) return next;
-  if (!association.is_client) return std::min(next, association.last_heard + config.idle_timeout);
+  if (!association.is_client) {
+    const Duration patience = association.abandoned ? config.idle_timeout : config.peer_timeout;
+    return std::min(next, association.last_heard + std::min(patience, config.idle_timeout));
+  }
   if (association.open && association.first_unanswered == kNever && !defect(Defect::ping_forgotten)) {
-    next = std::min(next, association.last_heard + config.ping_interval);
+    next = std::min(next, association.last_heard + ping_interval(association));
   }
   return next;
 }
 
+// Often enough that a server which still has something of ours does not give us up.
+Duration Endpoint::Core::ping_interval(const Association& association) const {
+  constexpr int kPingsPerTimeout = 4;
+  const Duration patience = association.limits.peer_timeout;
+  return patience > Duration::zero() ? std::min(config.ping_interval, patience / kPingsPerTimeout)
+                                     : config.ping_interval;
+}
+
 void Endpoint::Core::on_association_timer(Association& association, Time now) {
   if (association.first_unanswered != kNever && association.proven &&
-      now - association.first_unanswered >= config.peer_timeout) {
+      now - association.first_unanswered >= silence_limit(association)) {
     const CallStatus status = association.open ? CallStatus::peer_timeout : CallStatus::peer_unreachable;
     return lose(association, status, CallStatus::peer_unreachable, Restart::none, now);
   }
   if (!association.is_client && !association.rpcs.empty() && now - association.last_heard >= config.idle_timeout) {
     return lose(association, CallStatus::peer_timeout, CallStatus::peer_timeout, Restart::none, now);
+  }
+  if (!association.is_client && !association.abandoned && now - association.last_heard >= config.peer_timeout) {
+    abandon(association, now);
   }
   for (const auto& lane : association.lanes) {
     if (!lane) continue;
@@ -85,7 +105,7 @@ void Endpoint::Core::on_association_timer(Association& association, Time now) {
     resolve_front(*lane, now);
   }
   if (association.is_client && association.open && !association.rpcs.empty() &&
-      association.first_unanswered == kNever && now - association.last_heard >= config.ping_interval) {
+      association.first_unanswered == kNever && now - association.last_heard >= ping_interval(association)) {
     ask_whether_alive(association, now);
   }
   const Time next = association_deadline(association);
@@ -117,10 +137,9 @@ void Endpoint::Core::network_error(const Address& peer, TransmitFailure failure,
   if (association->unreachable_hints < 255) ++association->unreachable_hints;
   if (association->first_hint == kNever) association->first_hint = now;
   if (association->unreachable_hints < kUnreachableHints) return;
-  if (!association->open) {
-    lose(*association, CallStatus::peer_unreachable, CallStatus::peer_unreachable, Restart::none, now);
-  } else if (now - association->first_hint >= kHintSilence) {
-    lose(*association, CallStatus::peer_timeout, CallStatus::peer_unreachable, Restart::none, now);
+  if (!association->open || now - association->first_hint >= kHintSilence) {
+    const CallStatus status = association->open ? CallStatus::peer_timeout : CallStatus::peer_unreachable;
+    lose(*association, status, CallStatus::peer_unreachable, Restart::none, now);
   }
 }
 

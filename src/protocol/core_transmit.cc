@@ -144,6 +144,8 @@ void Endpoint::Core::put_hello(Association& association, FrameBuilder& frame, Ti
       static_cast<std::uint16_t>(std::chrono::duration_cast<std::chrono::microseconds>(config.max_ack_delay).count());
   hello.idle_timeout_ms =
       static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(config.idle_timeout).count());
+  hello.peer_timeout_ms =
+      static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(config.peer_timeout).count());
   frame.put(hello);
   if (hello.is_ack) {
     // Not noted: it goes again when the HELLO comes again, never by a timer of ours.
@@ -156,7 +158,8 @@ void Endpoint::Core::put_hello(Association& association, FrameBuilder& frame, Ti
   // The first waiting call may ride along when it may run twice and fits (0-RTT, architecture section 4).
   Rpc* first = association.waiting.front();
   if (first != nullptr && first->idempotent && association.slots.empty() &&
-      first->out.length() <= frame.payload_room(wire::kDataFirstHeaderSize)) {
+      first->out.length() <= frame.payload_room(wire::kDataFirstHeaderSize) &&
+      pieces_needed(first->out, {0, first->out.length()}) <= kMaxTrainPieces) {
     association.waiting.pop_front();
     association.slots.emplace_back();
     first->out.hold = false;
@@ -281,6 +284,13 @@ std::size_t Endpoint::Core::pieces_needed(OutMessage& message, ByteRange range) 
   return range.empty() ? 0 : count;
 }
 
+// Where the next `count` pieces end. Precondition: pieces_needed() was just asked.
+std::uint64_t Endpoint::Core::end_of_pieces(const OutMessage& message, std::size_t count) {
+  std::uint64_t end = message.piece_begin;
+  for (std::size_t i = 0; i < count; ++i) end += message.payload.pieces[message.piece + i].size;
+  return end;
+}
+
 // Precondition: pieces_needed() was asked for this range and that many fit.
 void Endpoint::Core::append_pieces(OutMessage& message, ByteRange range, Train& train, Segment& segment) {
   std::uint64_t begin = message.piece_begin;
@@ -305,7 +315,11 @@ bool Endpoint::Core::put_data(Rpc& rpc, FrameBuilder& frame, Time now) {
   const std::size_t header = data_header_size(range.begin);
   if (header_room < header || frame.room() < header || (range.empty() && !announcement)) return false;
   Train& train = frame.train();
-  if (train.piece_count + pieces_needed(out, range) > kMaxTrainPieces) return false;
+  const std::size_t room_for_pieces = kMaxTrainPieces - train.piece_count;
+  if (pieces_needed(out, range) > room_for_pieces) {
+    range.end = end_of_pieces(out, room_for_pieces);  // small pieces make small packets
+    if (range.empty()) return false;
+  }
 
   wire::DataPacket data;
   data.id = rpc.id;

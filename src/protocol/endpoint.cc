@@ -121,6 +121,9 @@ void Endpoint::advance(Time now) {
 Time Endpoint::next_deadline() const {
   return core_->next_deadline();
 }
+Time Endpoint::next_timer() const {
+  return core_->next_timer();
+}
 bool Endpoint::next_event(Event& event, Time now) {
   return core_->next_event(event, now);
 }

@@ -106,8 +106,11 @@ class Endpoint {
 
   // --- time and events ---------------------------------------------------------------------------------------
   void advance(Time now);
-  /// When advance() or next_transmit() should be called next; kNever when idle.
+  /// When advance() or next_transmit() should be called next; kNever when idle. In the past while something waits to be
+  /// sent: a driver that cannot send now goes by next_timer() until it can.
   Time next_deadline() const;
+  /// When advance() should be called next, whether or not anything can be sent.
+  Time next_timer() const;
   bool next_event(Event& event, Time now);
 
   // --- looking in --------------------------------------------------------------------------------------------

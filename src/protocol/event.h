@@ -26,15 +26,17 @@ enum class CallStatus : std::uint8_t {
   ok,
   cancelled,  ///< by our own cancel()
   deadline_exceeded,
-  peer_unreachable,  ///< never heard of: no answer to HELLO, or the network says that nobody is there; not executed
-  peer_timeout,      ///< heard before, silent now; outcome unknown
-  outcome_unknown,   ///< the peer restarted or forgot us while the call ran; it may or may not have executed
-  refused,           ///< the peer's application refused or failed it
-  no_handler,        ///< the peer serves no such message
-  too_long,          ///< over the peer's limit (learnt after the call started)
-  peer_closed,       ///< the peer said goodbye
-  protocol_error,    ///< the peer contradicted itself
-  shut_down,         ///< our own endpoint was closed
+  /// Never heard of: no answer to HELLO, or the network says that nobody is there. Not executed, except perhaps an
+  /// idempotent call, which rides with the HELLO.
+  peer_unreachable,
+  peer_timeout,     ///< heard before, silent now; outcome unknown
+  outcome_unknown,  ///< the peer restarted or forgot us while the call ran; it may or may not have executed
+  refused,          ///< the peer's application refused or failed it
+  no_handler,       ///< the peer serves no such message
+  too_long,         ///< over the peer's limit (learnt after the call started)
+  peer_closed,      ///< the peer said goodbye
+  protocol_error,   ///< the peer contradicted itself
+  shut_down,        ///< our own endpoint was closed
 };
 const char* to_string(CallStatus status);
 

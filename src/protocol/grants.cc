@@ -95,10 +95,20 @@ void GrantScheduler::forget_incoming(InMessage& message) {
 
 std::uint64_t GrantScheduler::next_step(const InMessage& message, const GrantSettings& settings,
                                         std::uint64_t allowance) const {
-  const std::uint64_t target = std::min(message.length, message.received_bytes + message.window);
+  return step_to(message, message.received_bytes + message.window, settings, allowance);
+}
+
+// How far towards `target` the totals let it go; 0 rather than a crumb.
+std::uint64_t GrantScheduler::step_to(const InMessage& message, std::uint64_t target, const GrantSettings& settings,
+                                      std::uint64_t allowance) const {
+  target = std::min(target, message.length);
   if (target <= message.authorised) return 0;
   std::uint64_t room = settings.max_incoming > total_incoming_ ? settings.max_incoming - total_incoming_ : 0;
   if (shared_ != nullptr) room = std::min(room, shared_->room());
+  // What a stalled message may send already was taken out of the totals; with a new grant it counts again.
+  const std::uint64_t outstanding =
+      message.authorised > message.received_bytes ? message.authorised - message.received_bytes : 0;
+  room -= std::min(room, outstanding - std::min(outstanding, message.counted_incoming));
   const std::uint64_t step = std::min({target - message.authorised, room, allowance});
   const bool is_rest = message.authorised + step == message.length;
   return step >= settings.smallest_step || is_rest ? step : 0;
@@ -136,7 +146,23 @@ std::size_t GrantScheduler::worst_active(std::uint32_t& rank_in_host) const {
   return worst;
 }
 
+// A host's active messages are its best ones. Else a host that waits in vain would hide, at the top of the heap, a
+// short message behind a long one of the same host.
+void GrantScheduler::prefer_shorter_of_same_host() {
+  for (std::size_t i = active_.size(); i-- > 0;) {
+    InMessage& active = *active_[i];
+    InMessage* candidate = active.host->waiting.top();
+    if (candidate == nullptr || !GrantOrder()(*candidate, active)) continue;
+    deactivate(active);
+    dequeue(*candidate);
+    activate(*candidate);
+    enqueue(active);
+    i = active_.size();  // places have moved; each exchange improves on the last, so this ends
+  }
+}
+
 void GrantScheduler::fill_active() {
+  prefer_shorter_of_same_host();
   while (!hosts_.empty()) {
     Host& host = *hosts_.top();
     InMessage& candidate = *host.waiting.top();

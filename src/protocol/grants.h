@@ -5,6 +5,7 @@
 // as one sender. Every operation costs O(log n) in messages and O(overcommitment). Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -67,6 +68,8 @@ class GrantScheduler {
   std::uint64_t run(const GrantSettings& settings, Grant&& grant) {
     std::uint64_t granted = 0;
     fill_active();
+    granted += favour_oldest(settings, grant);
+    const std::uint64_t of_the_oldest = granted;
     for (std::size_t rank = 0; rank < active_.size(); ++rank) {
       InMessage& message = *active_[rank];
       const std::uint64_t step = next_step(message, settings, settings.allowance - granted);
@@ -75,7 +78,7 @@ class GrantScheduler {
       granted += step;
       grant(message);
     }
-    granted += favour_oldest(settings, granted, grant);
+    oldest_credit_ += static_cast<double>(granted - of_the_oldest) * oldest_share_;
     retire_authorised();
     return granted;
   }
@@ -91,28 +94,36 @@ class GrantScheduler {
     bool operator()(const InMessage& a, const InMessage& b) const { return a.age < b.age; }
   };
 
+  // The share of the oldest comes before the others, or they would leave it no room. Credit that it cannot use, because
+  // it is silent, does not pile up beyond a window.
   template <typename Grant>
-  std::uint64_t favour_oldest(const GrantSettings& settings, std::uint64_t just_granted, Grant&& grant) {
-    oldest_credit_ += static_cast<double>(just_granted) * oldest_share_;
+  std::uint64_t favour_oldest(const GrantSettings& settings, Grant&& grant) {
     InMessage* oldest = ages_.top();
     if (oldest == nullptr || oldest_credit_ < static_cast<double>(settings.smallest_step)) return 0;
+    oldest_credit_ = std::min(oldest_credit_, static_cast<double>(std::max(oldest->window, settings.smallest_step)));
     if (oldest->authorised > oldest->received_bytes + oldest->window) return 0;
     const std::uint64_t step =
-        std::min(static_cast<std::uint64_t>(oldest_credit_), oldest->length - oldest->authorised);
-    oldest_credit_ = 0;
+        step_to(*oldest, oldest->authorised + static_cast<std::uint64_t>(oldest_credit_), settings, settings.allowance);
     if (step == 0) return 0;
-    authorise(*oldest, step, oldest->active ? oldest->granted_priority : Priority{settings.lowest_level});
+    oldest_credit_ -= static_cast<double>(step);
+    const auto at = std::find(active_.begin(), active_.end(), oldest);
+    authorise(*oldest, step,
+              at == active_.end() ? Priority{settings.lowest_level}
+                                  : level_of(static_cast<std::size_t>(at - active_.begin()), settings));
     grant(*oldest);
     return step;
   }
 
   std::uint64_t next_step(const InMessage& message, const GrantSettings& settings, std::uint64_t allowance) const;
+  std::uint64_t step_to(const InMessage& message, std::uint64_t target, const GrantSettings& settings,
+                        std::uint64_t allowance) const;
   void authorise(InMessage& message, std::uint64_t step, Priority priority);
   static Priority level_of_rank(std::size_t rank, std::size_t active, const GrantSettings& settings);
   Priority level_of(std::size_t rank, const GrantSettings& settings) const {
     return level_of_rank(rank, active_.size(), settings);
   }
   void fill_active();
+  void prefer_shorter_of_same_host();
   void retire_authorised();
   std::size_t worst_active(std::uint32_t& rank_in_host) const;
   void activate(InMessage& message);

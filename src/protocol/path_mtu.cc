@@ -58,6 +58,7 @@ bool PathMtu::too_big(std::uint16_t size, Time now) {
     raise_at_ = now + raise_interval_;
     return false;
   }
+  if (size > size_) return false;  // of a train built before the size shrank
   deliveries_ = 0;
   raise_at_ = now;
   if (size_ <= base_) return false;
@@ -70,9 +71,10 @@ bool PathMtu::too_big(std::uint16_t size, Time now) {
   return true;
 }
 
-bool PathMtu::delivered(std::uint16_t size, Time now) {
+bool PathMtu::delivered(std::uint16_t size, Time sent, Time now) {
   ++deliveries_;
   if (size > base_) {
+    newest_big_delivery_ = std::max(newest_big_delivery_, sent);
     big_losses_ = 0;
     small_deliveries_ = 0;
     return false;
@@ -86,8 +88,8 @@ bool PathMtu::delivered(std::uint16_t size, Time now) {
   return true;
 }
 
-void PathMtu::lost(std::uint16_t size) {
-  if (size > base_ && big_losses_ < 0xffff) ++big_losses_;
+void PathMtu::lost(std::uint16_t size, Time sent) {
+  if (size > base_ && sent > newest_big_delivery_ && big_losses_ < 0xffff) ++big_losses_;
 }
 
 }  // namespace homa::protocol

@@ -27,11 +27,12 @@ class PathMtu {
   /// The system refused a datagram of this size (EMSGSIZE). True when the size shrank.
   bool too_big(std::uint16_t size, Time now);
 
-  /// A datagram of this size was acknowledged. True when small ones arrive while big ones vanish: a black hole, and the
-  /// size shrank.
-  bool delivered(std::uint16_t size, Time now);
+  /// A datagram of this size, sent at `sent`, was acknowledged. True when small ones arrive while big ones vanish: a
+  /// black hole, and the size shrank.
+  bool delivered(std::uint16_t size, Time sent, Time now);
   /// A datagram of this size was declared lost.
-  void lost(std::uint16_t size);
+  /// Counts unless a big one that was sent later arrived: then it was a burst, not a hole.
+  void lost(std::uint16_t size, Time sent);
   /// Big datagrams are missing in a row: small ones should be sent too, to tell a black hole from an outage.
   bool suspicious() const { return big_losses_ >= kBlackHoleLosses; }
 
@@ -46,6 +47,7 @@ class PathMtu {
   std::uint16_t base_;
   std::uint16_t ceiling_;
   std::uint16_t probing_ = 0;          // size of the outstanding probe
+  Time newest_big_delivery_{};         // when the newest big datagram that arrived was sent
   std::uint16_t big_losses_ = 0;       // in a row
   std::uint8_t small_deliveries_ = 0;  // since the last big one
   std::uint8_t probe_losses_ = 0;

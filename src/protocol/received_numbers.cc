@@ -73,6 +73,8 @@ void ReceivedNumbers::report(wire::AckPacket& ack, std::size_t max_ranges) {
   std::uint64_t lowest = newest_.first;
   for (auto range = older_.rbegin(); range != older_.rend() && ack.range_count < max_ranges; ++range) {
     if (range->reports_left == 0) continue;
+    // docs/wire.md section 3: an ACK reaches no farther. Only a peer that skips numbers gets there.
+    if (newest_.last - range->first >= std::uint64_t{1} << 32) break;
     --range->reports_left;
     ack.ranges[ack.range_count++] = {static_cast<std::uint32_t>(lowest - range->last - 1),
                                      static_cast<std::uint32_t>(range->last - range->first + 1)};

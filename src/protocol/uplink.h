@@ -51,7 +51,7 @@ class Uplink {
   /// The driver sees `bytes` still queued.
   void backlog(std::uint64_t bytes, Time now) {
     if (rate_.rate().known()) {
-      free_at_ = std::max(free_at_, now + rate_.rate().time_for(bytes));
+      free_at_ = now + rate_.rate().time_for(bytes);  // the driver knows better than our own reckoning
     } else if (bytes > kUnknownRateBacklog) {
       hold_until_ = now + kUnknownRateHold;
     }

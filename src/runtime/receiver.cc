@@ -1,5 +1,6 @@
 #include "runtime/receiver.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -38,7 +39,7 @@ Receiver::Receiver(net::UdpSocket& socket, protocol::Endpoint& endpoint, std::si
 bool Receiver::pump() {
   bool any = false;
   for (int i = 0; i < kBatchesPerTurn; ++i) {
-    const net::ReceiveStatus status = socket_.receive(batch_);
+    const net::ReceiveStatus status = socket_.receive(batch_, ask_);
     if (status == net::ReceiveStatus::fatal) ++counters_.receive_errors;
     if (status != net::ReceiveStatus::received) break;
     any = true;
@@ -46,7 +47,15 @@ bool Receiver::pump() {
     counters_.receive_buffers += batch_.size();
     const Time now = net::now();
     for (const net::Received& received : batch_) take(received, now);
-    if (!batch_.full()) break;
+    // recvmmsg looks once more in vain after the last datagram. Where one comes at a time, one is asked for, and
+    // answered before the next look.
+    const bool lone = ask_ == 1;
+    if (!batch_.full()) {
+      if (batch_.size() <= 1) ask_ = 1;
+      break;
+    }
+    ask_ = std::min(2 * ask_, batch_.capacity());
+    if (lone) break;
   }
   if (socket_.counters().pending_errors != pending_errors_seen_) read_errors(net::now());
   return any;

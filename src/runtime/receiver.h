@@ -40,6 +40,7 @@ class Receiver {
   const std::size_t own_shard_;
   const std::vector<ShardLink*> siblings_;
   net::ReceiveBatch batch_{kBuffers};
+  std::size_t ask_ = 1;  // buffers to ask for at once: grows while they come in numbers
   std::unique_ptr<protocol::Arrival> arrival_;
   std::uint64_t pending_errors_seen_ = 0;
 };

@@ -243,7 +243,8 @@ void Shard::notice_shortage() {
 }
 
 Time Shard::next_deadline() const {
-  return std::min({endpoint_.next_deadline(), transmitter_.retry_at(), calls_.next_deadline()});
+  const Time endpoint = transmitter_.is_blocked() ? endpoint_.next_timer() : endpoint_.next_deadline();
+  return std::min({endpoint, transmitter_.retry_at(), calls_.next_deadline()});
 }
 
 void Shard::idle(Time until) {

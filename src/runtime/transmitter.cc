@@ -19,8 +19,8 @@ Transmitter::Transmitter(net::UdpSocket& socket, protocol::Endpoint& endpoint, c
 bool Transmitter::pump(Time now) {
   if (wait_ == Wait::time && now < retry_at_) return false;
   wait_ = Wait::none;
-  const std::uint64_t sent_before = sent_since_sample_;
-  if (!flush_batch(now) || !send_kept(now, false)) return sent_since_sample_ != sent_before;
+  const std::uint64_t sent_before = sent_bytes_;
+  if (!flush_batch(now) || !send_kept(now, false)) return sent_bytes_ != sent_before;
 
   bool any = false;
   for (int i = 0; i < kTrainsPerTurn; ++i) {
@@ -36,8 +36,8 @@ bool Transmitter::pump(Time now) {
     if (!flush_batch(now) || !send_kept(now, true)) break;
   }
   flush_batch(now);
-  if (any) sample_backlog(now);
-  return any || sent_since_sample_ != sent_before;
+  sample_backlog(now);
+  return any || sent_bytes_ != sent_before;
 }
 
 std::uint8_t Transmitter::tos_of(const protocol::Train& train) const {
@@ -56,7 +56,7 @@ bool Transmitter::flush_batch(Time now) {
   while (batch_sent_ < batch_count_) {
     const net::SendResult result = socket_.send_batch(&batch_[batch_sent_], batch_count_ - batch_sent_);
     ++counters_.send_calls;
-    for (std::size_t i = 0; i < result.sent; ++i) sent_since_sample_ += batch_[batch_sent_ + i].bytes.size;
+    for (std::size_t i = 0; i < result.sent; ++i) note_sent(batch_[batch_sent_ + i].bytes.size);
     batch_sent_ += result.sent;
     if (result.status == net::SendStatus::sent) break;
     if (must_wait(result.status, now)) return false;
@@ -78,7 +78,7 @@ bool Transmitter::send_kept(Time now, bool fresh) {
   ++counters_.send_calls;
   const std::size_t sent = std::min(result.sent * kept_.segment_size, rest.size);
   kept_.begin += sent;
-  sent_since_sample_ += sent;
+  note_sent(sent);
   if (result.status == net::SendStatus::sent) {
     kept_.begin = kept_.end;
     return true;
@@ -123,18 +123,12 @@ void Transmitter::count_failure(net::SendStatus status) {
   }
 }
 
-// The kernel's count includes its bookkeeping, so it is cut to what we can have queued at most. The difference of two
-// samples while the queue never ran empty is a sample of the uplink's rate.
 void Transmitter::sample_backlog(Time now) {
-  const Duration elapsed = now - last_sample_;
-  if (elapsed < kBacklogInterval) return;
-  const std::uint64_t most = last_backlog_ + sent_since_sample_;
-  const std::uint64_t backlog = std::min<std::uint64_t>(socket_.backlog_bytes(), most);
-  endpoint_.report_backlog(backlog, now);
-  if (last_backlog_ > 0 && backlog > 0) endpoint_.report_drain(most - backlog, elapsed, now);
-  last_backlog_ = backlog;
+  if (now - last_sample_ < kBacklogInterval) return;
   last_sample_ = now;
-  sent_since_sample_ = 0;
+  const std::uint64_t truesize = socket_.backlog_bytes();
+  endpoint_.report_backlog(BacklogGauge::payload_of(truesize), now);
+  if (gauge_.sample(truesize, now)) endpoint_.report_drain(gauge_.drained(), gauge_.elapsed(), now);
 }
 
 }  // namespace homa::runtime

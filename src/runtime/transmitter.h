@@ -15,6 +15,7 @@
 #include "homa/options.h"
 #include "net/udp_socket.h"
 #include "protocol/endpoint.h"
+#include "runtime/backlog_gauge.h"
 #include "runtime/runtime_counters.h"
 
 namespace homa::runtime {
@@ -28,6 +29,8 @@ class Transmitter {
   bool pump(Time now);
   /// The socket buffer is full: pump() again when the socket is writable.
   bool wants_writable() const { return wait_ == Wait::writable; }
+  /// Nothing can be sent now, whatever waits in the endpoint.
+  bool is_blocked() const { return wait_ != Wait::none; }
   /// When to pump() again because a queue below the socket was full, which nobody announces; else kNever.
   Time retry_at() const { return wait_ == Wait::time ? retry_at_ : kNever; }
 
@@ -58,6 +61,10 @@ class Transmitter {
   bool send_kept(Time now, bool fresh);
   bool must_wait(net::SendStatus status, Time now);
   void count_failure(net::SendStatus status);
+  void note_sent(std::uint64_t bytes) {
+    sent_bytes_ += bytes;
+    gauge_.sent(bytes);
+  }
   void sample_backlog(Time now);
 
   net::UdpSocket& socket_;
@@ -76,8 +83,8 @@ class Transmitter {
   std::size_t batch_count_ = 0;
   std::size_t batch_sent_ = 0;
 
-  std::uint64_t sent_since_sample_ = 0;
-  std::uint64_t last_backlog_ = 0;
+  std::uint64_t sent_bytes_ = 0;
+  BacklogGauge gauge_;
   Time last_sample_{};
 };
 

@@ -125,6 +125,7 @@ DecodeError decode_hello(Blocks& in, HelloPacket& packet, bool is_ack) {
   packet.version_max = load8(header + 33);
   packet.max_ack_delay_us = load16(header + 34);
   packet.idle_timeout_ms = load32(header + 36);
+  packet.peer_timeout_ms = load32(header + 40);
   // Id 0 cannot be answered: a frame to 0 is a HELLO.
   if (packet.source.value == 0 || packet.version_min > packet.version_max) return DecodeError::bad_value;
   in.skip_header(kHelloSize);

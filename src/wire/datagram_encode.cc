@@ -66,7 +66,8 @@ std::size_t encode(const HelloPacket& packet, std::byte* out) {
   store8(out + 33, packet.version_max);
   store16(out + 34, packet.max_ack_delay_us);
   store32(out + 36, packet.idle_timeout_ms);
-  store64(out + 40, 0);
+  store32(out + 40, packet.peer_timeout_ms);
+  store32(out + 44, 0);
   return kHelloSize;
 }
 

@@ -102,6 +102,7 @@ struct HelloPacket {
   std::uint8_t version_max = 0;
   std::uint16_t max_ack_delay_us = 0;
   std::uint32_t idle_timeout_ms = 0;
+  std::uint32_t peer_timeout_ms = 0;  ///< silence after which the sender gives up what a client has under way there
 };
 
 struct NoAssociationPacket {

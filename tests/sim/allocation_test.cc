@@ -19,11 +19,21 @@ void* operator new(std::size_t size) {
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
-void* operator new[](std::size_t size) { return operator new(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void* operator new[](std::size_t size) {
+  return operator new(size);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
 
 namespace homa::protocol {
 namespace {
@@ -110,7 +120,8 @@ class Pair {
       flatten(*train_, flat_.data());
       std::size_t at = 0;
       for (std::size_t s = 0; s < train_->segment_count; ++s) {
-        const Datagram datagram{address(i), address(1 - i).host, Ecn::not_ect, {flat_.data() + at, train_->segments[s].size}};
+        const Datagram datagram{
+            address(i), address(1 - i).host, Ecn::not_ect, {flat_.data() + at, train_->segments[s].size}};
         ends_[1 - i]->receive(datagram, *arrival_, now_);
         at += train_->segments[s].size;
       }

@@ -1,4 +1,5 @@
-// Who checks the checkers: each one fires on an invented history that breaks its rule, and is silent on one that keeps it.
+// Who checks the checkers: each one fires on an invented history that breaks its rule, and is silent on one that keeps
+// it.
 #include "testing/checkers.h"
 
 #include <gtest/gtest.h>

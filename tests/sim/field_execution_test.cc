@@ -26,7 +26,7 @@ TEST(FieldExecution, field_01_late_copy_of_a_request_does_not_run_again) {
   replay();
   s.run_for(10s);
   replay();
-  s.run_for(60s);                      // beyond idle_timeout: the association may be forgotten
+  s.run_for(60s);  // beyond idle_timeout: the association may be forgotten
   for (int i = 0; i < 3; ++i) s.rpc(0, 1, 50, 50);
   s.run_for(1s);
   replay();

@@ -28,7 +28,9 @@ void introduce(Scenario& s, std::size_t hosts) {
   s.run_for(5ms);
 }
 
-Duration took(const Scenario& s, Ledger::Index call) { return s.record(call).ended - s.record(call).started; }
+Duration took(const Scenario& s, Ledger::Index call) {
+  return s.record(call).ended - s.record(call).started;
+}
 
 TEST(Scheduling, ShortOvertakesLongAtTheSender) {
   Scenario s(star(3));

@@ -1,57 +1,69 @@
 // Faults that users of other transports met in the field, as tests over real sockets.
+#include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <fstream>
+#include <string>
 
 #include "support.h"
 
 namespace homa {
 namespace {
 
-/// A server in a process of its own, so that it can be killed.
+/// server_process.cc in a process of its own, so that it can be killed.
 class ServerProcess {
  public:
-  /// Port 0: any. `holds`: requests are never answered.
-  ServerProcess(std::uint16_t port, bool holds) {
-    int pipe_ends[2];
-    if (pipe(pipe_ends) != 0) std::abort();
-    pid_ = fork();
-    if (pid_ == 0) serve(port, holds, pipe_ends[1]);
-    close(pipe_ends[1]);
-    if (read(pipe_ends[0], &port_, sizeof(port_)) != sizeof(port_)) ADD_FAILURE() << "the server did not start";
-    close(pipe_ends[0]);
+  /// Port 0: any. `mode`: "echo" or "hold".
+  ServerProcess(std::uint16_t port, const char* mode) {
+    int input[2];
+    int output[2];
+    if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0) std::abort();
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
+    std::string port_text = std::to_string(port);
+    std::string mode_text = mode;
+    std::string program = HOMA_SERVER_PROCESS;
+    char* arguments[] = {program.data(), port_text.data(), mode_text.data(), nullptr};
+    EXPECT_EQ(posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments, environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(input[0]);
+    close(output[1]);
+    input_ = input[1];
+    std::FILE* from = fdopen(output[0], "r");
+    unsigned bound = 0;
+    EXPECT_EQ(std::fscanf(from, "%u", &bound), 1) << "the server did not start";
+    std::fclose(from);
+    port_ = static_cast<std::uint16_t>(bound);
   }
+  ServerProcess(const ServerProcess&) = delete;
+  ServerProcess& operator=(const ServerProcess&) = delete;
   ~ServerProcess() { kill_now(); }
+
   void kill_now() {
     if (pid_ <= 0) return;
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
+    close(input_);
     pid_ = 0;
   }
   Address address() const { return {HostAddress::v4(127, 0, 0, 1), port_}; }
 
  private:
-  [[noreturn]] static void serve(std::uint16_t port, bool holds, int report_to) {
-    ServerOptions options = server_options();
-    options.bind.port = port;
-    std::vector<Request> held;
-    Result<Server> server = Server::start(
-        options, [&](Request request) { holds ? held.push_back(std::move(request)) : echo(std::move(request)); });
-    if (!server) _exit(1);
-    const std::uint16_t bound = server->address().port;
-    if (write(report_to, &bound, sizeof(bound)) != sizeof(bound)) _exit(1);
-    for (;;) pause();
-  }
   pid_t pid_ = 0;
+  int input_ = -1;
   std::uint16_t port_ = 0;
 };
 
 // After a lost session the client could not reach the same address again, and crashed on the next send.
 TEST(FieldReports, field_03_a_killed_server_comes_back) {
-  ServerProcess first(0, true);
+  ServerProcess first(0, "hold");
   const Address address = first.address();
   ClientOptions options = client_options();
   options.peer_timeout = 500ms;
@@ -69,7 +81,7 @@ TEST(FieldReports, field_03_a_killed_server_comes_back) {
                 end.error() == ErrorCode::outcome_unknown)
         << end.error().message();
   }
-  ServerProcess second(address.port, false);
+  ServerProcess second(address.port, "echo");
   const Result<Message> response = client.call(address, as_bytes("again"), CallOptions::within(kPatience));
   ASSERT_TRUE(response) << response.error().message();
   EXPECT_EQ(response->text(), "again");
@@ -77,14 +89,14 @@ TEST(FieldReports, field_03_a_killed_server_comes_back) {
 
 // The server restarts while the client waits: the call may have run, and must neither hang nor run again.
 TEST(FieldReports, field_02_a_restart_during_a_call_is_an_unknown_outcome) {
-  ServerProcess first(0, true);
+  ServerProcess first(0, "hold");
   const Address address = first.address();
   Client client = open_client();
   Mailbox<Result<Message>> ends;
   ASSERT_TRUE(client.call(address, as_bytes("x"), {}, [&](Result<Message> end) { ends.put(std::move(end)); }));
   ASSERT_FALSE(client.call(address, as_bytes("x"), CallOptions::within(50ms)));
   first.kill_now();
-  ServerProcess second(address.port, false);
+  ServerProcess second(address.port, "echo");
   const std::vector<Result<Message>> end = ends.take(1);
   ASSERT_EQ(end.size(), 1u);
   ASSERT_FALSE(end[0]) << "a call that is not idempotent must not run at the second server";

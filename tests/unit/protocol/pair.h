@@ -6,26 +6,35 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "protocol/endpoint.h"
 
 namespace homa::protocol {
 
-/// Counts what is out; may be told to refuse.
+/// Counts what is out; may be told to refuse. Messages that a test never released end with it.
 class CountingBuffers : public BufferSource {
  public:
+  CountingBuffers() = default;
+  ~CountingBuffers() override {
+    for (const std::byte* data : out_) delete[] data;
+  }
   std::byte* allocate(std::uint64_t length) override {
     if (refuse) return nullptr;
     ++live;
-    return new std::byte[length];
+    return *out_.insert(new std::byte[length]).first;
   }
   void release(std::byte* data, std::uint64_t) override {
     --live;
+    out_.erase(data);
     delete[] data;
   }
   bool refuse = false;
   int live = 0;
+
+ private:
+  std::set<std::byte*> out_;
 };
 
 class Pair {
@@ -49,6 +58,42 @@ class Pair {
     server_settings = server_config;
   }
 
+  /// The server dies without a word and begins a new life at the same address. What the application held is gone.
+  void restart_server(std::uint64_t incarnation = 33) {
+    server_settings.incarnation = incarnation;
+    server.endpoint = std::make_unique<Endpoint>(server_settings, incarnation, server.buffers);
+  }
+  /// A datagram out of nowhere, delivered at once.
+  void inject(bool to_server, const Address& from, ByteView bytes) {
+    Side& to = to_server ? server : client;
+    to.endpoint->receive({from, to.address.host, Ecn::not_ect, bytes}, arrival_, now);
+  }
+  /// Both sides answer what they are asked with the same bytes, and release what they get.
+  void echo() {
+    on_server_event = [this](const Event& event) {
+      if (event.kind == Event::Kind::request) {
+        echoes_.emplace_back(event.message.data, event.message.data + event.message.length);
+        reply(event.request, {echoes_.back().data(), echoes_.back().size()});
+      }
+      server.endpoint->release_message(event.message, now);
+    };
+    on_client_event = [this](const Event& event) { client.endpoint->release_message(event.message, now); };
+  }
+  /// How the one call that finished ended.
+  CallStatus status() const {
+    for (const Event& event : client.events) {
+      if (event.kind == Event::Kind::call_finished) return event.status;
+    }
+    return CallStatus::protocol_error;
+  }
+  static int count(const Side& side, Event::Kind kind) {
+    int n = 0;
+    for (const Event& event : side.events) n += event.kind == kind ? 1 : 0;
+    return n;
+  }
+
+  /// Sees each train, before its datagrams.
+  std::function<void(bool to_server, const Train& train)> on_train;
   /// Sees each datagram before it is delivered; false drops it.
   std::function<bool(bool to_server, ByteView bytes)> filter;
 
@@ -111,6 +156,7 @@ class Pair {
       if (handler) handler(event);
     }
     while (side.endpoint->next_transmit(now, train_)) {
+      if (on_train) on_train(is_client, train_);
       flat_.resize(train_.total_bytes);
       flatten(train_, flat_.data());
       std::size_t at = 0;
@@ -127,6 +173,7 @@ class Pair {
   }
   std::multimap<Time, Flying> wire_;
   std::deque<ByteView> pieces_;
+  std::deque<std::vector<std::byte>> echoes_;
   std::vector<std::byte> flat_;
   std::uint64_t next_cookie_ = 1;
   Train train_;

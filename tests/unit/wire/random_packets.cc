@@ -80,6 +80,7 @@ HelloPacket RandomPackets::hello(bool is_ack) {
   packet.version_min = static_cast<std::uint8_t>(rng_.below(packet.version_max + std::uint64_t{1}));
   packet.max_ack_delay_us = number<std::uint16_t>();
   packet.idle_timeout_ms = number<std::uint32_t>();
+  packet.peer_timeout_ms = number<std::uint32_t>();
   return packet;
 }
 

@@ -118,6 +118,7 @@ HelloPacket sample_hello(bool is_ack) {
   packet.version_max = 2;
   packet.max_ack_delay_us = 0x3132;
   packet.idle_timeout_ms = 0x33343536;
+  packet.peer_timeout_ms = 0x37383940;
   return packet;
 }
 
@@ -127,14 +128,14 @@ TEST(WireSection3, Hello) {
   expect_golden(header, {sample_hello(false)},
                 "90 05 0030 0000000000000000 11223344"
                 "01 00 0102 0304050607080910 1112131415161718 192021222324 2526 27282930 01 02 3132 33343536"
-                "0000000000000000");
+                "37383940 00000000");
 }
 
 TEST(WireSection3, HelloAck) {
   expect_golden(kHeader, {sample_hello(true)},
                 "90 05 0030 0102030405060708 11223344"
                 "02 00 0102 0304050607080910 1112131415161718 192021222324 2526 27282930 01 02 3132 33343536"
-                "0000000000000000");
+                "37383940 00000000");
 }
 
 TEST(WireSection3, NoAssociation) {

@@ -43,7 +43,8 @@ auto fields(const AckPacket& p) {
 }
 auto fields(const HelloPacket& p) {
   return std::make_tuple(p.is_ack, p.slots, p.source.value, p.incarnation, p.max_message_length, p.max_datagram,
-                         p.unscheduled_bytes, p.version_min, p.version_max, p.max_ack_delay_us, p.idle_timeout_ms);
+                         p.unscheduled_bytes, p.version_min, p.version_max, p.max_ack_delay_us, p.idle_timeout_ms,
+                         p.peer_timeout_ms);
 }
 auto fields(const NoAssociationPacket& p) {
   return std::make_tuple(p.packet_number, p.incarnation);
