@@ -70,6 +70,18 @@ void WireChecker::delivered(const Parcel& parcel) {
 
 void WireChecker::dropped(const Parcel&, DropReason) {}
 
+void DuplicateCounter::delivered(const Parcel& parcel) {
+  if (parcel.hostile || (parcel.kinds & kData) == 0 || (parcel.kinds & (kHello | kHelloAck)) != 0) return;
+  std::uint64_t all = hash(parcel.from, 3) ^ mix64(hash(parcel.to, 5));
+  for (const std::byte byte : parcel.bytes) all = (all ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3ULL;
+  if (!seen_.insert(all).second) ++again_[hash(parcel.to, 0)];
+}
+
+std::uint64_t DuplicateCounter::arrived_again(const Address& address) const {
+  const auto at = again_.find(hash(address, 0));
+  return at == again_.end() ? 0 : at->second;
+}
+
 WireChecker::Window& WireChecker::window_of(const AddressKey& from, const AddressKey& to) {
   Window& window = windows_[{from, to}];
   const std::int64_t number = loop_.now().time_since_epoch() / limits_.window;

@@ -56,6 +56,8 @@ class World final : public EventTarget {
   void run_probes();
   void run_dry();
   void check_answers_prompt();
+  void check_duplicates_seen();
+  void check_incoming();
   void check_drained();
   WorldResult result();
   bool probes_done() const;
@@ -67,6 +69,7 @@ class World final : public EventTarget {
   Ledger ledger_;
   WireChecker wire_;
   TraceHash hash_;
+  DuplicateCounter duplicates_;
   Switch switch_;
   FaultInjector faults_;
   std::unique_ptr<DropCounter> drops_;
