@@ -44,6 +44,12 @@ struct PeerLimits {
   std::uint16_t slots = 16;  ///< before the peer has said more (architecture section 4)
 };
 
+/// What is left of a lane while its association sleeps: enough to number on and to refuse duplicates.
+struct LaneMark {
+  std::uint64_t next_number = 1;
+  std::uint64_t largest_received = 0;
+};
+
 /// States of a client association: opening (HELLO not answered) -> open -> (gone).
 /// A server association is open at birth, and proven once the client has echoed our id.
 /// Times: last_heard, and first_unanswered = when we first sent, since then, something that wants an answer.
@@ -71,6 +77,8 @@ struct Association {
   PeerLimits limits;
 
   std::array<std::unique_ptr<Lane>, kPriorityLevels> lanes;
+  std::unique_ptr<std::array<LaneMark, kPriorityLevels>> marks;  ///< of lanes put to sleep
+  RttEstimator last_rtt;                                         ///< of the top lane when it was
   PathMtu mtu;
   Duration best_rtt{0};  ///< smallest minimum of any lane
   Time last_heard{};
@@ -94,6 +102,7 @@ struct Association {
   Ring<ControlItem> control;
   Host* host = nullptr;
 
+  ListHook<Association> awake_hook;  ///< idle, lanes still there, the longest idle first
   ListHook<Association> blocked_hook;  ///< a start met would_block: `writable` is owed
   ListHook<Association> all_hook;
   ListHook<Association> control_hook;
@@ -102,8 +111,26 @@ struct Association {
 
   Lane& lane(Priority priority) {
     auto& lane = lanes[static_cast<std::size_t>(index(priority))];
-    if (!lane) lane = std::make_unique<Lane>(priority);
+    if (!lane) {
+      lane = std::make_unique<Lane>(priority);
+      if (marks) {
+        const LaneMark& mark = (*marks)[static_cast<std::size_t>(index(priority))];
+        lane->next_number = mark.next_number;
+        lane->received.restore(mark.largest_received);
+      }
+    }
     return *lane;
+  }
+  /// Precondition: nothing is in flight and no acknowledgment is owed.
+  void sleep() {
+    if (!marks) marks = std::make_unique<std::array<LaneMark, kPriorityLevels>>();
+    last_rtt = top_rtt();
+    for (auto& lane : lanes) {
+      if (!lane) continue;
+      (*marks)[static_cast<std::size_t>(index(lane->priority))] = {lane->next_number, lane->received.largest()};
+      lane.reset();
+    }
+    control.shrink(0);
   }
   Lane* find_lane(Priority priority) { return lanes[static_cast<std::size_t>(index(priority))].get(); }
   /// The round trip to reckon with on this lane: its own, else the top lane's, else none (has_sample() false).
@@ -112,11 +139,10 @@ struct Association {
     return top_rtt();
   }
   const RttEstimator& top_rtt() const {
-    static const RttEstimator none;
     for (std::size_t i = lanes.size(); i-- > 0;) {
       if (lanes[i] && lanes[i]->rtt.has_sample()) return lanes[i]->rtt;
     }
-    return none;
+    return last_rtt;
   }
   bool has_in_flight() const {
     for (const auto& lane : lanes) {

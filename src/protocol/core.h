@@ -45,6 +45,8 @@ inline constexpr int kUnreachableHints = 3;
 inline constexpr Duration kHintSilence = 100ms;
 inline constexpr Duration kShortestStall = 500us;
 inline constexpr Duration kHeldRetry = 10ms;
+/// Idle associations that keep their lanes; more only keep marks.
+inline constexpr std::size_t kIdleAwake = 64;
 
 /// Bits 48..55 of an id name the shard of the peer (docs/wire.md section 2); they steer, they do not identify.
 inline constexpr int kPeerShardShift = 48;
@@ -104,6 +106,7 @@ class Endpoint::Core {
   using AllList = IntrusiveList<Association, &Association::all_hook>;
   using BlockedList = IntrusiveList<Association, &Association::blocked_hook>;
   using ControlQueue = IntrusiveList<Association, &Association::control_hook>;
+  using AwakeList = IntrusiveList<Association, &Association::awake_hook>;
   using IdleList = IntrusiveList<Association, &Association::idle_hook>;
   using UnprovenList = IntrusiveList<Association, &Association::unproven_hook>;
 
@@ -122,7 +125,8 @@ class Endpoint::Core {
   void proven(Association& association);
   void abandon(Association& association, Time now);
   void update_idle(Association& association);
-  void shrink_idle(Association& association);
+  void no_longer_idle(Association& association);
+  void put_idle_to_sleep();
   static bool is_idle(const Association& association);
   wire::AssociationId fresh_id(std::uint8_t peer_shard);
   Host& host_of(const HostAddress& address);
@@ -263,6 +267,7 @@ class Endpoint::Core {
 
   ControlQueue control_;  // associations with something small to send
   IdleList idle_;
+  AwakeList awake_;
   UnprovenList unproven_;
   SendQueue send_queue_;
   TimerQueue timers_;

@@ -198,24 +198,29 @@ bool Endpoint::Core::is_idle(const Association& association) {
 
 void Endpoint::Core::update_idle(Association& association) {
   if (!is_idle(association)) {
-    idle_.discard(association);
+    no_longer_idle(association);
     return;
   }
-  if (!IdleList::contains(association)) idle_.push_back(association);
+  if (IdleList::contains(association)) return;
+  idle_.push_back(association);
+  awake_.push_back(association);
 }
 
-// An idle association keeps no more than it must. Not part of update_idle(), whose callers may be at work on a lane.
-void Endpoint::Core::shrink_idle(Association& association) {
-  if (!IdleList::contains(association)) return;
-  for (const auto& lane : association.lanes) {
-    if (!lane) continue;
-    while (!lane->sent.empty()) {
-      drop_contents(lane->sent.front().content);
-      lane->sent.pop_front();
+void Endpoint::Core::no_longer_idle(Association& association) {
+  idle_.discard(association);
+  awake_.discard(association);
+}
+
+// Few idle associations stay awake, so that a conversation with pauses allocates nothing; the rest keep only marks. Runs
+// from timers only: nobody is at work on a lane then.
+void Endpoint::Core::put_idle_to_sleep() {
+  while (awake_.size() > kIdleAwake) {
+    Association& association = *awake_.pop_front();
+    for (const auto& lane : association.lanes) {
+      for (std::size_t i = 0; lane && i < lane->sent.size(); ++i) drop_contents(lane->sent[i].content);
     }
-    lane->sent.shrink(0);
+    association.sleep();
   }
-  association.control.shrink(0);
 }
 
 // An evicted association ran nothing that is not finished, so a call of the same server incarnation that was first sent
@@ -295,7 +300,7 @@ void Endpoint::Core::destroy_association(Association& association) {
   HOMA_ASSERT(association.rpcs.empty() && association.waiting.empty());
   timers_.cancel(association.timer);
   control_.discard(association);
-  idle_.discard(association);
+  no_longer_idle(association);
   blocked_.discard(association);
   if (UnprovenList::contains(association)) {
     unproven_.remove(association);

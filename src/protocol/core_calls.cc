@@ -14,7 +14,7 @@ Rpc& Endpoint::Core::new_rpc(Association& association, bool caller) {
   rpc.in.stall_timer.kind = TimerKind::stall;
   rpc.in.stall_timer.owner = &rpc;
   association.rpcs.push_back(rpc);
-  idle_.discard(association);
+  no_longer_idle(association);
   return rpc;
 }
 

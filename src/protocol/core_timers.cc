@@ -36,6 +36,7 @@ void Endpoint::Core::advance(Time now) {
         break;
     }
   }
+  put_idle_to_sleep();
 }
 
 Time Endpoint::Core::next_deadline() const {
@@ -112,7 +113,6 @@ void Endpoint::Core::on_association_timer(Association& association, Time now) {
   // Acknowledgments that go now are not waited for; a deadline that is still due would only spin.
   if (next != kNever) timers_.set_no_later(association.timer, std::max(next, now + kTimerGranularity));
   update_idle(association);
-  shrink_idle(association);
 }
 
 void Endpoint::Core::ask_whether_alive(Association& association, Time now) {
@@ -124,7 +124,7 @@ void Endpoint::Core::ask_whether_alive(Association& association, Time now) {
 
 void Endpoint::Core::send_control(Association& association, ContentKind kind, wire::RpcId id, wire::AbortCode code) {
   association.control.push_back({kind, code, id});
-  idle_.discard(association);
+  no_longer_idle(association);
   queue_control(association);
 }
 

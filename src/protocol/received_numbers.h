@@ -22,6 +22,11 @@ class ReceivedNumbers {
   bool seen(std::uint64_t number) const;
   /// Precondition: !seen(number).
   void add(std::uint64_t number);
+  /// Everything up to `largest` counts as seen.
+  void restore(std::uint64_t largest) {
+    floor_ = largest;
+    newest_ = {largest, largest, 0};
+  }
   /// True when numbers are missing just below the largest.
   bool has_recent_gap() const { return !older_.empty() && older_.back().reports_left > 0; }
   /// Fills range_count and ranges, newest first, and largest. Precondition: something was received.

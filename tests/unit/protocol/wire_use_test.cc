@@ -350,7 +350,7 @@ TEST(Economy, AnIdlePeerTakesLittleMemory) {
   ASSERT_EQ(server.next_deadline(), kNever);
   const std::uint64_t each = (server.usage().core_memory - memory_of_some) / (kAll - kSome);
   RecordProperty("bytes_per_idle_peer", static_cast<int>(each));
-  EXPECT_LE(each, 1280U);
+  EXPECT_LE(each, 1024U);
 }
 
 // Packet sizes
