@@ -19,6 +19,7 @@ void WireChecker::initiated(const Address& from, const Address& to) {
 
 void WireChecker::moved(const Address& before, const Address& after) {
   participant(after);
+  moved_[key(before)] = key(after);
   std::map<PairKey, Contact> known;
   for (const auto& [pair, contact] : contacts_) {
     if (pair.first == key(before)) known[{key(after), pair.second}] = contact;
@@ -59,7 +60,9 @@ void WireChecker::check_amplification(const Parcel& parcel) {
 }
 
 void WireChecker::delivered(const Parcel& parcel) {
-  Contact& contact = contacts_[{key(parcel.to), key(parcel.from)}];
+  // A process that slept may find in its socket what came to its old address.
+  const auto at = moved_.find(key(parcel.to));
+  Contact& contact = contacts_[{at == moved_.end() ? key(parcel.to) : at->second, key(parcel.from)}];
   if (contact.proven) return;
   contact.bytes_in += parcel.size();
   contact.frames_in += 1;

@@ -74,6 +74,7 @@ class WireChecker final : public PacketObserver {
   Verdict& verdict_;
   WireLimits limits_;
   std::set<AddressKey> participants_;
+  std::map<AddressKey, AddressKey> moved_;  ///< from where to where
   std::map<PairKey, Contact> contacts_;
   std::map<PairKey, Window> windows_;
   std::uint64_t data_frames_ = 0;
