@@ -19,6 +19,7 @@ void WireChecker::initiated(const Address& from, const Address& to) {
 
 void WireChecker::moved(const Address& before, const Address& after) {
   participant(after);
+  moved_[key(before)] = key(after);
   std::map<PairKey, Contact> known;
   for (const auto& [pair, contact] : contacts_) {
     if (pair.first == key(before)) known[{key(after), pair.second}] = contact;
@@ -59,7 +60,9 @@ void WireChecker::check_amplification(const Parcel& parcel) {
 }
 
 void WireChecker::delivered(const Parcel& parcel) {
-  Contact& contact = contacts_[{key(parcel.to), key(parcel.from)}];
+  // A process that slept may find in its socket what came to its old address.
+  const auto at = moved_.find(key(parcel.to));
+  Contact& contact = contacts_[{at == moved_.end() ? key(parcel.to) : at->second, key(parcel.from)}];
   if (contact.proven) return;
   contact.bytes_in += parcel.size();
   contact.frames_in += 1;
@@ -69,6 +72,18 @@ void WireChecker::delivered(const Parcel& parcel) {
 }
 
 void WireChecker::dropped(const Parcel&, DropReason) {}
+
+void DuplicateCounter::delivered(const Parcel& parcel) {
+  if (parcel.hostile || (parcel.kinds & kData) == 0 || (parcel.kinds & (kHello | kHelloAck)) != 0) return;
+  std::uint64_t all = hash(parcel.from, 3) ^ mix64(hash(parcel.to, 5));
+  for (const std::byte byte : parcel.bytes) all = (all ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3ULL;
+  if (!seen_.insert(all).second) ++again_[hash(parcel.to, 0)];
+}
+
+std::uint64_t DuplicateCounter::arrived_again(const Address& address) const {
+  const auto at = again_.find(hash(address, 0));
+  return at == again_.end() ? 0 : at->second;
+}
 
 WireChecker::Window& WireChecker::window_of(const AddressKey& from, const AddressKey& to) {
   Window& window = windows_[{from, to}];

@@ -74,10 +74,25 @@ class WireChecker final : public PacketObserver {
   Verdict& verdict_;
   WireLimits limits_;
   std::set<AddressKey> participants_;
+  std::map<AddressKey, AddressKey> moved_;  ///< from where to where
   std::map<PairKey, Contact> contacts_;
   std::map<PairKey, Window> windows_;
   std::uint64_t data_frames_ = 0;
   std::uint64_t control_frames_ = 0;
+};
+
+/// Counts frames with DATA that reach the same process twice: each must show in its counters as a duplicate.
+class DuplicateCounter final : public PacketObserver {
+ public:
+  /// Datagrams that arrived at `address` with bytes that had arrived there before.
+  std::uint64_t arrived_again(const Address& address) const;
+  void sent(const Parcel&) override {}
+  void delivered(const Parcel& parcel) override;
+  void dropped(const Parcel&, DropReason) override {}
+
+ private:
+  std::set<std::uint64_t> seen_;  ///< hashes of addresses and bytes: a number is never used twice, so neither are these
+  std::map<std::uint64_t, std::uint64_t> again_;  ///< by the hash of the address
 };
 
 }  // namespace homa::sim

@@ -94,11 +94,15 @@ void Host::receive(Parcel* parcel) {
 }
 
 void Host::process(Parcel* parcel) {
+  take(parcel);
+  service();
+}
+
+void Host::take(Parcel* parcel) {
   medium_.delivered(*parcel);
   const protocol::Datagram datagram{parcel->from, parcel->to.host, parcel->ecn, parcel->view()};
   take(datagram);
   medium_.pool.give(parcel);
-  service();
 }
 
 void Host::take(const protocol::Datagram& datagram) {
@@ -147,7 +151,7 @@ void Host::on_event(std::uint8_t kind, std::uint64_t argument) {
     std::deque<Parcel*> waiting;
     waiting.swap(socket_);
     socket_bytes_ = 0;
-    for (Parcel* parcel : waiting) endpoint_ ? process(parcel) : medium_.drop(parcel, DropReason::no_route);
+    for (Parcel* parcel : waiting) take(parcel);  // a batch, as one receive call gives it
   }
   kick();
 }

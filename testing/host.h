@@ -98,6 +98,7 @@ class Host final : public Sink, public PortListener, public EventTarget {
   enum Kind : std::uint8_t { kTimer, kResume, kRead };
 
   void process(Parcel* parcel);
+  void take(Parcel* parcel);
   void take(const protocol::Datagram& datagram);
   void take_in_two_steps(const protocol::Datagram& datagram);
   void service();

@@ -14,8 +14,21 @@ using protocol::CallStatus;
 
 Ledger::Index Ledger::add(const CallRecord& record) {
   records_.push_back(record);
+  ++inbound(record.server).messages;
   ++open_;
   return records_.size() - 1;
+}
+
+void Ledger::replied(Index index, Time now) {
+  CallRecord& record = records_[index];
+  if (record.replied != kNever) return;
+  record.replied = now;
+  if (record.ends == 0 && !record.abandoned) ++inbound(record.client).messages;
+}
+
+bool Ledger::nothing_inbound(int host) const {
+  const auto at = inbound_.find(host);
+  return at == inbound_.end() || (at->second.messages == 0 && !at->second.unclear);
 }
 
 std::uint64_t Ledger::tag(Index index) const {
@@ -71,6 +84,7 @@ CallRecord* Ledger::delivered(int server, const protocol::Event& event, Time, In
       record.idempotent != event.idempotent) {
     verdict_.fail("request_bytes", name(*index) + ": delivered with another kind, class or flag, or to another host");
   }
+  if (record.deliveries == 0 && record.ends == 0) --inbound(record.server).messages;
   if (++record.deliveries > 1 && !record.idempotent) {
     verdict_.fail("at_most_once", fmt::format("{}: executed {} times", name(*index), record.deliveries));
   }
@@ -83,6 +97,7 @@ void Ledger::cancelled(Index index, Time now) {
 
 void Ledger::withdraw(Index index) {
   records_[index].withdrawn = true;
+  --inbound(records_[index].server).messages;
   --open_;
 }
 
@@ -95,6 +110,11 @@ void Ledger::finished(Index index, const protocol::Event& event, Time now) {
   --open_;
   record.ended = now;
   record.status = event.status;
+  if (record.deliveries == 0) --inbound(record.server).messages;
+  if (record.replied != kNever) --inbound(record.client).messages;
+  if (event.status != CallStatus::ok && event.status != CallStatus::refused) {
+    inbound(record.server).unclear = inbound(record.client).unclear = true;  // parts may still arrive
+  }
   if (event.status != CallStatus::ok) {
     if (event.message.data != nullptr) verdict_.fail("response_bytes", name(index) + ": failed, yet has a response");
     return;
@@ -107,6 +127,7 @@ void Ledger::abandon(int client) {
   for (CallRecord& record : records_) {
     if (record.client != client || record.ends != 0 || record.abandoned || record.withdrawn) continue;
     record.abandoned = true;
+    inbound(record.server).unclear = inbound(client).unclear = true;
     --open_;
   }
 }

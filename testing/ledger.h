@@ -67,7 +67,7 @@ class Ledger {
   /// A request or one-way message reached the application of `server`. Checks its bytes and counts. Returns the record,
   /// or null for anonymous and unknown ones.
   CallRecord* delivered(int server, const protocol::Event& event, Time now, Index* index);
-  void replied(Index index, Time now) { records_[index].replied = std::min(records_[index].replied, now); }
+  void replied(Index index, Time now);
   void refused(Index index) { records_[index].refused = true; }
   void cancelled(Index index, Time now);
   /// start() refused it: it never was a call.
@@ -78,10 +78,18 @@ class Ledger {
   void abandon(int client);
 
   std::uint64_t open_calls() const { return open_; }
+  /// Nothing can be on its way to `host`: all requests to it were taken and all answers to it arrived. False also when
+  /// that cannot be known, because some call of it did not end well.
+  bool nothing_inbound(int host) const;
   /// Judges what can only be known at the end.
   void judge(const Circumstances& circumstances, Time now);
 
  private:
+  struct Inbound {
+    std::int64_t messages = 0;
+    bool unclear = false;
+  };
+  Inbound& inbound(int host) { return inbound_[host]; }
   std::uint64_t tag(Index index) const;
   std::string name(Index index) const;
   void check_content(const char* checker, const std::string& who, std::uint64_t seed, const protocol::Message& message,
@@ -94,6 +102,7 @@ class Ledger {
   std::uint64_t secret_;
   std::uint64_t open_ = 0;
   std::vector<CallRecord> records_;
+  std::map<int, Inbound> inbound_;  ///< by host
   /// Server, length, one-way -> deliveries of anonymous messages.
   std::map<std::tuple<int, std::uint64_t, bool>, std::uint64_t> anonymous_deliveries_;
 };

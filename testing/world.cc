@@ -8,7 +8,8 @@
 namespace homa::sim {
 namespace {
 constexpr std::uint64_t kMostEvents = 5'000'000;
-enum Kind : std::uint8_t { kMishap, kMemoryBack, kHint };
+constexpr Duration kSampleEvery = 100us;
+enum Kind : std::uint8_t { kMishap, kMemoryBack, kHint, kSample };
 }  // namespace
 
 class World::DropCounter final : public PacketObserver {
@@ -34,6 +35,7 @@ World::World(const WorldPlan& plan, std::FILE* trace)
       faults_(medium_, switch_, mix64(plan.seed ^ 0xfa017)),
       drops_(std::make_unique<DropCounter>()) {
   medium_.observers = {&wire_, &hash_, drops_.get()};
+  if (plan_.has(Knob::duplicate) || plan_.has(Knob::late_duplicate)) medium_.observers.push_back(&duplicates_);
   if (trace != nullptr) {
     trace_ = std::make_unique<TraceWriter>(medium_.loop, trace);
     medium_.observers.push_back(trace_.get());
@@ -114,6 +116,7 @@ void World::unreachable(const Parcel& parcel) {
 }
 
 void World::on_event(std::uint8_t kind, std::uint64_t argument) {
+  if (kind == kSample) return check_incoming();
   if (kind == kMishap) return happen(plan_.mishaps[argument]);
   if (kind == kMemoryBack) return hosts_[argument]->buffers().refuse(false);
   const auto& [host, peer] = hints_[argument];
@@ -137,6 +140,14 @@ bool World::probes_done() const {
   });
 }
 
+// That the workload needs on the slowest link, and with the smallest window one after the other on the longest path.
+Duration World::transfer_time() const {
+  std::uint64_t window = ~std::uint64_t{0};
+  for (const HostSettings& host : plan_.hosts) window = std::min(window, host.config.max_incoming);
+  const auto rounds = static_cast<Duration::rep>(plan_.byte_budget / window);
+  return plan_.slowest.time_for(2 * plan_.byte_budget) + rounds * (plan_.base_rtt + 20us);
+}
+
 bool World::run_bounded(Time limit, bool (World::*done)() const) {
   return medium_.loop.run_until(
       [&] { return (this->*done)() || !verdict_.ok() || medium_.loop.executed() > kMostEvents; }, limit);
@@ -144,6 +155,7 @@ bool World::run_bounded(Time limit, bool (World::*done)() const) {
 
 void World::run_workload() {
   for (const auto& peer : peers_) peer->start();
+  if (!plan_.circumstances.disrupted) medium_.loop.after(kSampleEvery, *this, kSample);
   // Closed loops whose calls fail slowly would go on for long: they stop, then all that was begun must end.
   const Time enough = plan_.faults_end + 2 * plan_.peer_timeout + 4 * transfer_time() + 200 * plan_.base_rtt;
   if (!run_bounded(enough, &World::all_done)) {
@@ -201,6 +213,35 @@ void World::run_dry() {
   if (!verdict_.ok()) return;
   if (medium_.loop.executed() > kMostEvents) return verdict_.fail("event_storm", "too many events: something spins");
   check_drained();
+  check_duplicates_seen();
+}
+
+// What nobody sends is not expected either.
+void World::check_incoming() {
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    if (!hosts_[i]->running() || !ledger_.nothing_inbound(static_cast<int>(i))) continue;
+    const std::uint64_t incoming = hosts_[i]->endpoint().usage().incoming;
+    if (incoming == 0) continue;
+    verdict_.fail("incoming",
+                  fmt::format("{} expects {} bytes, and nobody sends any", hosts_[i]->settings().name, incoming));
+  }
+  if (medium_.loop.now() < plan_.faults_end) medium_.loop.after(kSampleEvery, *this, kSample);
+}
+
+// A copy of a frame is either recognised by its number or meets an association that is gone.
+void World::check_duplicates_seen() {
+  if (plan_.has(Knob::restart) || plan_.has(Knob::open_failure)) return;  // a first arrival may not have counted
+  for (const auto& host : hosts_) {
+    if (!host->running()) continue;
+    const protocol::Counters& counters = host->endpoint().counters();
+    // What could not be taken is not acknowledged, and its number stays open.
+    const std::uint64_t seen = counters.datagrams_duplicate + counters.datagrams_unknown +
+                               counters.datagrams_wrong_address + counters.data_held;
+    const std::uint64_t expected = duplicates_.arrived_again(host->address());
+    if (seen >= expected) continue;
+    verdict_.fail("duplicates", fmt::format("{}: {} frames arrived again, {} were recognised", host->settings().name,
+                                            expected, seen));
+  }
 }
 
 void World::check_drained() {

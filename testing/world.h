@@ -50,12 +50,14 @@ class World final : public EventTarget {
   void happen(const Mishap& mishap);
   void unreachable(const Parcel& parcel);
   bool all_done() const;
-  Duration transfer_time() const { return plan_.slowest.time_for(2 * plan_.byte_budget); }
+  Duration transfer_time() const;
   bool run_bounded(Time limit, bool (World::*done)() const);
   void run_workload();
   void run_probes();
   void run_dry();
   void check_answers_prompt();
+  void check_duplicates_seen();
+  void check_incoming();
   void check_drained();
   WorldResult result();
   bool probes_done() const;
@@ -67,6 +69,7 @@ class World final : public EventTarget {
   Ledger ledger_;
   WireChecker wire_;
   TraceHash hash_;
+  DuplicateCounter duplicates_;
   Switch switch_;
   FaultInjector faults_;
   std::unique_ptr<DropCounter> drops_;

@@ -230,6 +230,22 @@ TEST_F(LedgerTest, TheCallsOfADeadProcessNeedNotEnd) {
   EXPECT_EQ(only(verdict), "");
 }
 
+TEST_F(LedgerTest, KnowsWhenNothingIsInbound) {
+  EXPECT_TRUE(ledger.nothing_inbound(1));
+  const auto rpc = begin();
+  EXPECT_FALSE(ledger.nothing_inbound(1));
+  deliver(rpc);
+  EXPECT_TRUE(ledger.nothing_inbound(1));
+  EXPECT_TRUE(ledger.nothing_inbound(0));
+  ledger.replied(rpc, Time(1us));
+  EXPECT_FALSE(ledger.nothing_inbound(0));
+  finish(rpc);
+  EXPECT_TRUE(ledger.nothing_inbound(0));
+  const auto cancelled = begin();
+  finish(cancelled, CallStatus::cancelled);
+  EXPECT_FALSE(ledger.nothing_inbound(1));  // parts may still be under way
+}
+
 // --- memory ----------------------------------------------------------------------------------------------------
 
 TEST(Payloads, ReleasedTwice) {
@@ -387,6 +403,21 @@ TEST_F(WireTest, DataExcusesControlPackets) {
     pass(server, stranger, 20);
   }
   EXPECT_EQ(only(verdict), "");
+}
+
+TEST_F(WireTest, CountsFramesThatArriveTwice) {
+  DuplicateCounter counter;
+  Parcel parcel;
+  parcel.from = stranger;
+  parcel.to = server;
+  parcel.kinds = kData;
+  parcel.bytes.resize(50);
+  counter.delivered(parcel);
+  EXPECT_EQ(counter.arrived_again(server), 0u);
+  counter.delivered(parcel);
+  parcel.bytes[12] = std::byte{1};
+  counter.delivered(parcel);
+  EXPECT_EQ(counter.arrived_again(server), 1u);
 }
 
 }  // namespace
