@@ -278,7 +278,8 @@ void Endpoint::Core::probe(Association& association, Lane& lane, Time now) {
     ++declared;
   }
   lane.last_eliciting_sent = now;
-  if (!data_again || lane.in_flight > 0 || association.mtu.suspicious()) {
+  // From the second probe on a PING goes in any case: where big packets vanish, only a small one brings an answer.
+  if (!data_again || lane.in_flight > 0 || lane.probe_count > 1) {
     lane.ping_pending = true;
     queue_control(association);
   }
