@@ -65,7 +65,8 @@ void Endpoint::Core::on_ack(Association& association, const wire::AckPacket& ack
     for (std::uint64_t number = std::max(low, lane->first_sent()); number <= high && !lane->sent.empty(); ++number) {
       SentPacket& packet = lane->sent[number - lane->first_sent()];
       if (packet.state != SentState::in_flight && packet.state != SentState::lost) continue;
-      if (number == largest && packet.state == SentState::in_flight) {
+      // Also of packets thought lost: numbers are unique, and a round trip that grew would never be learnt otherwise.
+      if (number == largest) {
         lane->rtt.sample(now - packet.sent, std::chrono::nanoseconds(ack.delay_ns));
         if (association.best_rtt == Duration::zero() || lane->rtt.minimum() < association.best_rtt) {
           association.best_rtt = lane->rtt.minimum();
@@ -243,7 +244,7 @@ Duration Endpoint::Core::probe_timeout(const Association& association, const Lan
   const RttEstimator& rtt = association.rtt_of(lane);
   Duration timeout = config.initial_probe_timeout;
   if (rtt.has_sample()) {
-    timeout = rtt.smoothed() + std::max(4 * rtt.variance(), Duration(1us)) +
+    timeout = rtt.smoothed() + std::max(4 * rtt.variance(), rtt.smoothed() / 8) +
               std::chrono::microseconds(association.limits.max_ack_delay_us);
   }
   const int doublings = lane.probe_count < kPromptProbes ? 0 : std::min(lane.probe_count - kPromptProbes + 1, 16);
