@@ -84,7 +84,6 @@ void Endpoint::Core::give_slot(Association& association, Rpc& rpc, std::uint16_t
   slot.rpc = &rpc;
   rpc.id = wire::RpcId::of(index, ++slot.generation);
   rpc.state = RpcState::active;
-  rpc.response_limit = response_limit();
   begin_sending(rpc, rpc.out.payload, unscheduled_limit(association), now);
 }
 

@@ -354,6 +354,10 @@ bool Endpoint::Core::put_data(Rpc& rpc, FrameBuilder& frame, Time now) {
   } else {
     out.next = range.end;
   }
+  if (rpc.is_caller && rpc.first_sent == kNever) {
+    rpc.first_sent = now;
+    rpc.response_limit = response_limit();  // now, not at start(): calls started together count each other
+  }
   if (data.first) {
     data.incoming = out.limit;
     data.cutoff_version = out.cutoff_version;
@@ -369,7 +373,6 @@ bool Endpoint::Core::put_data(Rpc& rpc, FrameBuilder& frame, Time now) {
     }
   }
   ++(data.retransmission ? counters.data_resent : counters.data_sent);
-  if (rpc.is_caller && rpc.first_sent == kNever) rpc.first_sent = now;
   frame.put_data(data);
   ByteRange read = range;
   if (defect(Defect::retransmit_wrong_offset) && data.retransmission && range.begin > 0) {

@@ -112,7 +112,7 @@ class TidyTest(unittest.TestCase):
             ("src/net/udp.h", "wire/frame.h"),
             ("src/net/udp.h", "runtime/shard.h"),
             ("src/runtime/shard.h", "api/call.h"),
-            ("src/runtime/shard.h", "homa/call.h"),
+            ("src/net/udp.h", "homa/call.h"),
         ):
             with self.subTest(f"{source} {included}"):
                 self.append(source, f'#include "{included}"\n')
