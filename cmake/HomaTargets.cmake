@@ -11,7 +11,7 @@ if(HOMA_DEVELOPER)
   set(warnings -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
     -Wno-missing-field-initializers -Werror
     # g++ 12 at -O3 sees ghosts in std::optional; the sanitizer builds find the real ones.
-    -Wno-error=maybe-uninitialized -Wno-error=stringop-overread)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-error=stringop-overread>)
   # Consumers of an installed libhoma choose their own warnings.
   target_compile_options(homa_options INTERFACE "$<BUILD_INTERFACE:${warnings}>")
 

@@ -25,7 +25,8 @@ class UniqueFunction<R(Arguments...)> {
 
   template <typename F>
   requires(!std::is_same_v<std::decay_t<F>, UniqueFunction> && std::is_invocable_r_v<R, std::decay_t<F>&, Arguments...>)
-      UniqueFunction(F&& function) {  // NOLINT(google-explicit-constructor): lambdas are passed where this is expected
+      // NOLINTNEXTLINE: lambdas are passed where this is expected; the constraint keeps moves out
+      UniqueFunction(F&& function) {
     using Stored = std::decay_t<F>;
     if constexpr (fits<Stored>()) {
       ::new (static_cast<void*>(storage_)) Stored(std::forward<F>(function));

@@ -39,7 +39,7 @@ class Client {
   using OneWayCallback = UniqueFunction<void(Result<void>)>;
 
   /// Opens sockets and starts threads. Errors: bad_option, address_in_use, permission_denied, system_error.
-  static Result<Client> open(ClientOptions options);
+  static Result<Client> open(const ClientOptions& options);
 
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;

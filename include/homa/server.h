@@ -74,7 +74,7 @@ class Server {
   using Handler = std::function<void(Request)>;
 
   /// Binds the port and starts threads. Errors: bad_option, address_in_use, permission_denied, system_error.
-  static Result<Server> start(ServerOptions options, Handler handler);
+  static Result<Server> start(const ServerOptions& options, Handler handler);
 
   Server(Server&&) noexcept;
   Server& operator=(Server&&) noexcept;

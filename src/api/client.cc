@@ -18,7 +18,7 @@ bool is_ok(const runtime::Outcome& outcome) {
 
 }  // namespace
 
-Result<Client> Client::open(ClientOptions options) {
+Result<Client> Client::open(const ClientOptions& options) {
   Result<std::unique_ptr<api::ClientCore>> core = api::ClientCore::open(options);
   if (!core) return core.error();
   return Client(std::move(*core));

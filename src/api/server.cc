@@ -47,7 +47,7 @@ void ServerCore::stop() {
 
 }  // namespace api
 
-Result<Server> Server::start(ServerOptions options, Handler handler) {
+Result<Server> Server::start(const ServerOptions& options, Handler handler) {
   Result<std::unique_ptr<api::ServerCore>> core = api::ServerCore::start(options, std::move(handler));
   if (!core) return core.error();
   return Server(std::move(*core));

@@ -7,7 +7,7 @@
 namespace homa::protocol {
 namespace {
 
-const std::array<std::byte, 9216> kZeros{};
+constexpr std::array<std::byte, 9216> kZeros{};
 
 }  // namespace
 

@@ -57,7 +57,7 @@ class ShardGroup {
   void stop();
 
  private:
-  ShardGroup(const GroupSettings& settings);
+  explicit ShardGroup(const GroupSettings& settings);
   Result<void> open_sockets(const GroupSettings& settings, std::vector<net::UdpSocket>& sockets);
   void make_shards(const GroupSettings& settings, std::vector<net::UdpSocket> sockets, RequestObserver* observer);
   Result<void> start_threads(const GroupSettings& settings);

@@ -107,9 +107,10 @@ TEST(Scheduling, IncastOfResponses) {
   EXPECT_LT(s.now() - start, ideal * 3 / 2 + 100us);
   EXPECT_LE(s.downlink(0).peak_backlog(), settings.port.buffer_bytes);
   EXPECT_EQ(s.judge(), "");
-  std::uint64_t lost = 0;
-  for (std::size_t i = 0; i < 21; ++i) lost += s.counters(i).data_resent;
-  EXPECT_LT(lost, 30u);
+  std::uint64_t again = 0;
+  for (std::size_t i = 0; i < 21; ++i) again += s.counters(i).data_resent;
+  // Nothing is dropped; a sender whose lane waits behind better ones for a millisecond probes in vain.
+  EXPECT_LE(again, 60u);
 }
 
 // Twenty senders that nobody asked: the first window of each may overflow the buffer, and all end all the same.
