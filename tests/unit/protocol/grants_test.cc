@@ -22,6 +22,7 @@ constexpr std::uint64_t kWindow = 20'000;
 
 class Scheduling : public testing::Test {
  protected:
+  SharedBudget budget_{30'000};  // of the test that shares one; outlives what gives back to it
   Scheduling() {
     config_.oldest_share = 0;
     settings_.max_incoming = 1'000'000;
@@ -244,7 +245,7 @@ TEST_F(Scheduling, TheAllowanceBoundsOneRound) {
 }
 
 TEST_F(Scheduling, ShardsShareOneBudgetOfIncomingBytes) {
-  SharedBudget budget(30'000);
+  SharedBudget& budget = budget_;
   config_.shared_incoming = &budget;
   add(host(), 100'000);
   run();
