@@ -19,11 +19,9 @@ union SocketAddress {
 };
 
 inline bool is_unspecified(const HostAddress& host) {
-  for (std::size_t i = 0; i < 10; ++i) {
-    if (host.ip[i] != 0) return false;
-  }
-  const bool mapped_or_zero = host.ip[10] == host.ip[11] && (host.ip[10] == 0 || host.ip[10] == 0xff);
-  return mapped_or_zero && host.ip[12] == 0 && host.ip[13] == 0 && host.ip[14] == 0 && host.ip[15] == 0;
+  std::uint32_t words[4];
+  std::memcpy(words, host.ip.data(), sizeof(words));
+  return (words[0] | words[1] | words[3]) == 0 && (words[2] == 0 || host.is_v4());
 }
 
 inline bool is_multicast(const HostAddress& host) {

@@ -85,6 +85,7 @@ Result<UdpSocket> UdpSocket::open(const Address& bind, const UdpOptions& options
   if (options.reuse_port && !set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1)) return interpret_open_error(errno, subject);
   socket.capabilities_.ipv6 = ipv6;
   socket.capabilities_.dual_stack = ipv6 && !options.v6_only && is_unspecified(where.host);
+  socket.one_address_ = !is_unspecified(where.host) && !is_multicast(where.host);
   socket.enable_features(options);
   socket.size_buffers(options);
   SocketAddress name;
@@ -106,7 +107,8 @@ void UdpSocket::enable_features(const UdpOptions& options) {
     if (ipv6_) ok = set_option(fd_, SOL_IPV6, v6_name, value) && ok;
     return ok;
   };
-  can.packet_info = ipv6_ ? set_option(fd_, SOL_IPV6, IPV6_RECVPKTINFO, 1) : set_option(fd_, SOL_IP, IP_PKTINFO, 1);
+  can.packet_info = one_address_ || (ipv6_ ? set_option(fd_, SOL_IPV6, IPV6_RECVPKTINFO, 1)
+                                           : set_option(fd_, SOL_IP, IP_PKTINFO, 1));
   can.tos = both(IP_RECVTOS, IPV6_RECVTCLASS, 1);
   can.error_queue = both(IP_RECVERR, IPV6_RECVERR, 1);
   static_assert(IP_PMTUDISC_PROBE == IPV6_PMTUDISC_PROBE);
@@ -116,6 +118,29 @@ void UdpSocket::enable_features(const UdpOptions& options) {
   const bool gso_known = set_option(fd_, SOL_UDP, UDP_SEGMENT, 0);
   can.gso = !options.gso ? GsoState::forced_off : gso_known ? GsoState::usable : GsoState::not_in_kernel;
   can.busy_poll = options.busy_poll_us > 0 && set_option(fd_, SOL_SOCKET, SO_BUSY_POLL, options.busy_poll_us);
+}
+
+/// Control data costs every send, so the TOS that most of them want becomes the socket's own. Precondition: nothing
+/// that relies on the old one waits to be sent.
+void UdpSocket::settle_tos(std::uint8_t tos) {
+  if (tos == own_tos_) {
+    other_tos_in_row_ = 0;
+    return;
+  }
+  if (++other_tos_in_row_ < kSendsBeforeNewTos) return;
+  other_tos_in_row_ = 0;
+  const bool v4_side = !ipv6_ || capabilities_.dual_stack;
+  if (v4_side && !set_option(fd_, SOL_IP, IP_TOS, tos)) return;
+  if (!ipv6_ || set_option(fd_, SOL_IPV6, IPV6_TCLASS, tos)) {
+    own_tos_ = tos;
+  } else if (v4_side) {
+    (void)set_option(fd_, SOL_IP, IP_TOS, own_tos_);
+  }
+}
+
+/// All zero when the kernel chooses that source anyway.
+HostAddress UdpSocket::source_to_name(const HostAddress& from) const {
+  return one_address_ && from == local_.host ? HostAddress{} : from;
 }
 
 void UdpSocket::size_buffers(const UdpOptions& options) {
@@ -130,6 +155,9 @@ UdpSocket::UdpSocket(UdpSocket&& other) noexcept
       last_error_(other.last_error_),
       gso_error_(other.gso_error_),
       last_drop_total_(other.last_drop_total_),
+      one_address_(other.one_address_),
+      own_tos_(other.own_tos_),
+      other_tos_in_row_(other.other_tos_in_row_),
       local_(other.local_),
       capabilities_(other.capabilities_),
       counters_(other.counters_) {}
@@ -142,6 +170,9 @@ UdpSocket& UdpSocket::operator=(UdpSocket&& other) noexcept {
   last_error_ = other.last_error_;
   gso_error_ = other.gso_error_;
   last_drop_total_ = other.last_drop_total_;
+  one_address_ = other.one_address_;
+  own_tos_ = other.own_tos_;
+  other_tos_in_row_ = other.other_tos_in_row_;
   local_ = other.local_;
   capabilities_ = other.capabilities_;
   counters_ = other.counters_;

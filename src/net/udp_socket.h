@@ -115,10 +115,14 @@ class UdpSocket {
 
  private:
   struct Envelope;  // destination, control data: what a sendmsg needs besides the bytes
+  /// After so many sends in a row that asked for another TOS than the socket's own, the socket's own changes.
+  static constexpr int kSendsBeforeNewTos = 16;
   UdpSocket(int fd, bool ipv6) : fd_(fd), ipv6_(ipv6) {}
 
   void enable_features(const UdpOptions& options);
   void size_buffers(const UdpOptions& options);
+  void settle_tos(std::uint8_t tos);
+  HostAddress source_to_name(const HostAddress& from) const;
   SendResult send_segmented(ByteView part, std::size_t segment_size, Envelope& envelope);
   SendResult send_single(ByteView part, std::size_t segment_size, Envelope& envelope);
   SendResult send_messages(struct mmsghdr* messages, std::size_t count);
@@ -131,6 +135,9 @@ class UdpSocket {
   int last_error_ = 0;
   int gso_error_ = 0;
   std::uint32_t last_drop_total_ = 0;
+  bool one_address_ = false;   // bound to one: every datagram came to it, and leaves from it
+  std::uint8_t own_tos_ = 0;   // goes without control data
+  int other_tos_in_row_ = 0;
   Address local_;
   Capabilities capabilities_;
   UdpCounters counters_;

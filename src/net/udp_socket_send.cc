@@ -14,6 +14,14 @@ namespace {
 // between two attempts, so a few attempts, not one; a true error costs these few system calls and no more.
 constexpr int kAttemptsPastPendingErrors = 3;
 
+/// One datagram by the cheapest call that says it all.
+bool send_alone(int fd, const msghdr& message) {
+  if (message.msg_controllen != 0) return ::sendmsg(fd, &message, MSG_DONTWAIT) >= 0;
+  const iovec& bytes = message.msg_iov[0];
+  return ::sendto(fd, bytes.iov_base, bytes.iov_len, MSG_DONTWAIT, static_cast<const sockaddr*>(message.msg_name),
+                  message.msg_namelen) >= 0;
+}
+
 }  // namespace
 
 /// Destination and control data in the form of sendmsg. Left uninitialised until address() on purpose: a batch has 64.
@@ -25,8 +33,8 @@ struct UdpSocket::Envelope {
 
   Envelope() {}  // NOLINT(modernize-use-equals-default): = default would zero the arrays
 
-  /// False when a socket of this family cannot send from `from` to `to`.
-  bool address(bool ipv6, const Address& to, const HostAddress& from, std::uint8_t tos) {
+  /// False when a socket of this family cannot send from `from` to `to`. `own_tos`: what goes without being said.
+  bool address(bool ipv6, const Address& to, const HostAddress& from, std::uint8_t tos, std::uint8_t own_tos) {
     control_size = 0;
     name_size = encode(to, ipv6, name);
     if (name_size == 0 || to.port == 0) return false;
@@ -37,7 +45,7 @@ struct UdpSocket::Envelope {
       v4 ? add(SOL_IP, IP_PKTINFO, in_pktinfo{0, to_in_addr(from), {}})
          : add(SOL_IPV6, IPV6_PKTINFO, in6_pktinfo{to_in6_addr(from), from.is_link_local() ? from.scope : 0});
     }
-    if (tos != 0) add(v4 ? SOL_IP : SOL_IPV6, v4 ? IP_TOS : IPV6_TCLASS, int{tos});
+    if (tos != own_tos) add(v4 ? SOL_IP : SOL_IPV6, v4 ? IP_TOS : IPV6_TCLASS, int{tos});
     return true;
   }
 
@@ -70,7 +78,8 @@ struct UdpSocket::Envelope {
 SendResult UdpSocket::send_train(ByteView flat, std::size_t segment_size, const Address& to, const HostAddress& from,
                                  std::uint8_t tos) {
   Envelope envelope;
-  if (!envelope.address(ipv6_, to, from, tos)) return {SendStatus::bad_address, 0, EINVAL};
+  settle_tos(tos);
+  if (!envelope.address(ipv6_, to, source_to_name(from), tos, own_tos_)) return {SendStatus::bad_address, 0, EINVAL};
   const std::size_t per_call = std::clamp<std::size_t>(kMaxTrainBytes / segment_size, 1, kMaxSegments) * segment_size;
   SendResult total;
   while (flat.size > 0) {
@@ -137,11 +146,12 @@ SendResult UdpSocket::send_batch(const Outgoing* items, std::size_t count) {
   std::array<iovec, kMaxSegments> vectors;
   std::size_t sent = 0;
   while (sent < count) {
+    settle_tos(items[sent].tos);
     const std::size_t chunk = std::min(count - sent, kMaxSegments);
     std::size_t ready = 0;
     for (; ready < chunk; ++ready) {
       const Outgoing& item = items[sent + ready];
-      if (!envelopes[ready].address(ipv6_, item.to, item.from, item.tos)) break;
+      if (!envelopes[ready].address(ipv6_, item.to, source_to_name(item.from), item.tos, own_tos_)) break;
       envelopes[ready].fill(messages[ready].msg_hdr, vectors[ready], item.bytes);
     }
     const SendResult result = send_messages(messages.data(), ready);
@@ -156,7 +166,9 @@ SendResult UdpSocket::send_messages(mmsghdr* messages, std::size_t count) {
   std::size_t sent = 0;
   int attempt = 1;
   while (sent < count) {
-    const int n = ::sendmmsg(fd_, messages + sent, static_cast<unsigned>(count - sent), MSG_DONTWAIT);
+    const int n = count - sent == 1
+                      ? (send_alone(fd_, messages[sent].msg_hdr) ? 1 : -1)
+                      : ::sendmmsg(fd_, messages + sent, static_cast<unsigned>(count - sent), MSG_DONTWAIT);
     if (n > 0) {
       // When it stopped in the middle the next call tells why.
       sent += static_cast<std::size_t>(n);

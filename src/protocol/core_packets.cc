@@ -214,6 +214,7 @@ bool Endpoint::Core::take_data(Rpc& rpc, const wire::DataPacket& data, const std
   const std::uint64_t fresh = in.received.add(merged);
   in.received_bytes += fresh;
   ++(fresh > 0 || in.length == 0 ? counters.data_received : counters.data_duplicate);
+  const bool same_batch = in.last_arrival == now && in.window > 0;
   in.last_arrival = now;
   in.stalled = false;
   if (!defect(Defect::incoming_leak)) grants_.count_incoming(in);
@@ -222,7 +223,7 @@ bool Endpoint::Core::take_data(Rpc& rpc, const wire::DataPacket& data, const std
     return true;
   }
   if (in.authorised < in.length) {
-    update_window(*rpc.association, in);
+    if (!same_batch) update_window(*rpc.association, in);
     if (grants_.contains(in)) {
       grants_.reorder(in);
     } else {

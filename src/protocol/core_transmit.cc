@@ -198,13 +198,14 @@ void Endpoint::Core::put_acks(Association& association, FrameBuilder& frame, Tim
     if (!lane || !lane->ack_wanted() || (only_due && !lane->ack_due(now))) continue;
     if (frame.room() < wire::kAckFixedSize) return;
     if (defect(Defect::ack_not_sent) && !frame.eliciting()) continue;
-    wire::AckPacket ack;
+    wire::Packet packet{std::in_place_type<wire::AckPacket>};  // built in place: it is large
+    wire::AckPacket& ack = std::get<wire::AckPacket>(packet);
     ack.lane = wire::lane_byte(lane->priority);
     ack.delay_ns =
         static_cast<std::uint32_t>(std::clamp<Duration::rep>((now - lane->largest_arrival).count(), 0, 0xffffffff));
     ack.congestion_experienced = lane->congestion_experienced;
     lane->received.report(ack, 1 + (frame.room() - wire::kAckFixedSize) / wire::kAckRangeSize);
-    frame.put(ack);
+    frame.put(packet);
     lane->ack_now = false;
     lane->ack_deadline = kNever;
     lane->eliciting_unacknowledged = 0;

@@ -5,24 +5,10 @@
 #include "net/clock.h"
 
 namespace homa::runtime {
-namespace {
-
-void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield" ::: "memory");
-#endif
-}
-
-}  // namespace
 
 Idle::Woken Idle::wait(Time now, Time until, bool until_writable) {
   Woken woken;
-  if (mode_ == WaitMode::busy_poll || (mode_ == WaitMode::adaptive && now - last_work_ < spin_)) {
-    relax();
-    return woken;
-  }
+  if (spins(now)) return woken;
   if (!link_.prepare_sleep()) return woken;
   woken.slept = true;
 

@@ -21,6 +21,10 @@ class Idle {
     bool socket_error = false;  ///< the error queue has something
     bool by_thread = false;
   };
+  /// After a turn without work: look again at once. Without a pause, as each turn makes a system call.
+  bool spins(Time now) const {
+    return mode_ == WaitMode::busy_poll || (mode_ == WaitMode::adaptive && now - last_work_ < spin_);
+  }
   /// Called after a turn without work. Returns at once while spinning, else when something may be there; a descriptor
   /// that becomes ready, a wake-up or `until` ends the sleep. kNever: no deadline.
   Woken wait(Time now, Time until, bool until_writable);

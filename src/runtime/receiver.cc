@@ -36,17 +36,24 @@ Receiver::Receiver(net::UdpSocket& socket, protocol::Endpoint& endpoint, std::si
       siblings_(std::move(siblings)),
       arrival_(std::make_unique<protocol::Arrival>()) {}
 
-bool Receiver::pump() {
+bool Receiver::pump(Time& now) {
   bool any = false;
+  std::size_t bytes = 0;
   for (int i = 0; i < kBatchesPerTurn; ++i) {
     const net::ReceiveStatus status = socket_.receive(batch_, ask_);
     if (status == net::ReceiveStatus::fatal) ++counters_.receive_errors;
-    if (status != net::ReceiveStatus::received) break;
+    if (status != net::ReceiveStatus::received) {
+      ask_ = std::max<std::size_t>(ask_ / 2, 1);
+      break;
+    }
     any = true;
     ++counters_.receive_calls;
     counters_.receive_buffers += batch_.size();
-    const Time now = net::now();
-    for (const net::Received& received : batch_) take(received, now);
+    now = net::now();
+    for (const net::Received& received : batch_) {
+      take(received, now);
+      bytes += received.bytes.size;
+    }
     // recvmmsg looks once more in vain after the last datagram. Where one comes at a time, one is asked for, and
     // answered before the next look.
     const bool lone = ask_ == 1;
@@ -57,7 +64,8 @@ bool Receiver::pump() {
     ask_ = std::min(2 * ask_, batch_.capacity());
     if (lone) break;
   }
-  if (socket_.counters().pending_errors != pending_errors_seen_) read_errors(net::now());
+  if (!any || bytes > kQuickBytes) now = net::now();
+  if (socket_.counters().pending_errors != pending_errors_seen_) read_errors(now);
   return any;
 }
 

@@ -20,8 +20,8 @@ class Receiver {
   Receiver(net::UdpSocket& socket, protocol::Endpoint& endpoint, std::size_t own_shard,
            std::vector<ShardLink*> siblings, RuntimeCounters& counters);
 
-  /// Takes what is there, up to a bound that keeps sending alive. True when anything came.
-  bool pump();
+  /// Takes what is there, up to a bound that keeps sending alive. True when anything came. `now`: brought up to date.
+  bool pump(Time& now);
   /// Takes what the error queue has.
   void read_errors(Time now);
   /// A datagram that a sibling received for us.
@@ -30,6 +30,8 @@ class Receiver {
  private:
   static constexpr int kBatchesPerTurn = 2;
   static constexpr std::size_t kBuffers = 32;
+  /// Taking so few bytes takes no time worth another look at the clock.
+  static constexpr std::size_t kQuickBytes = 2048;
 
   void take(const net::Received& received, Time now);
   bool hand_over(const protocol::Datagram& datagram);

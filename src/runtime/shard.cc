@@ -24,8 +24,14 @@ Shard::~Shard() {
 
 bool Shard::turn() {
   const ShardLink::Turn turn(link_, *this);
-  bool any = receiver_.pump();
-  now_ = net::now();
+  bool any = false;
+  if (std::exchange(entered_, false)) {
+    // What the application asked for between turns goes before we look for what came.
+    now_ = net::now();
+    endpoint_.advance(now_);
+    any |= transmitter_.pump(now_);
+  }
+  any |= receiver_.pump(now_);
   any |= run_commands();
   any |= collect_returned();
   calls_.expire(now_);
@@ -104,6 +110,7 @@ void Shard::cancel(std::uint32_t index, std::uint64_t generation) {
 void Shard::enter() {
   if (link_.shard_in_turn() == this) return;
   now_ = net::now();
+  entered_ = true;
   if (readiness_.has_value()) link_.signal_self();
 }
 
@@ -248,6 +255,7 @@ Time Shard::next_deadline() const {
 }
 
 void Shard::idle(Time until) {
+  if (idle_.spins(now_)) return;
   notice_shortage();
   const Idle::Woken woken = idle_.wait(now_, std::min(until, next_deadline()), transmitter_.wants_writable());
   counters_.sleeps += woken.slept ? 1 : 0;

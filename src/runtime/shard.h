@@ -126,6 +126,7 @@ class Shard {
     std::uint32_t limit = 0;
   };
   std::vector<WritableWaiter> writable_waiters_;
+  bool entered_ = false;  // the application asked for something between turns
   bool stopping_ = false;
   bool finished_ = false;
   bool shortage_noticed_ = false;

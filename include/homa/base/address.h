@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -19,18 +20,17 @@ struct HostAddress {
     return host;
   }
   constexpr bool is_v4() const {
-    for (int i = 0; i < 10; ++i) {
-      if (ip[static_cast<std::size_t>(i)] != 0) return false;
-    }
-    return ip[10] == 0xff && ip[11] == 0xff;
+    constexpr std::array<std::uint8_t, 4> kBeforeV4 = {0, 0, 0xff, 0xff};
+    const auto words = std::bit_cast<std::array<std::uint32_t, 4>>(ip);  // by words: asked for every packet
+    return (words[0] | words[1]) == 0 && words[2] == std::bit_cast<std::uint32_t>(kBeforeV4);
   }
   /// fe80::/10, meaningless without a scope.
   constexpr bool is_link_local() const { return ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80; }
   friend constexpr bool operator==(const HostAddress& a, const HostAddress& b) {
-    for (std::size_t i = 0; i < 16; ++i) {
-      if (a.ip[i] != b.ip[i]) return false;
-    }
-    return a.scope == b.scope;
+    using Words = std::array<std::uint64_t, 2>;
+    const Words left = std::bit_cast<Words>(a.ip);
+    const Words right = std::bit_cast<Words>(b.ip);
+    return ((left[0] ^ right[0]) | (left[1] ^ right[1])) == 0 && a.scope == b.scope;
   }
   friend constexpr bool operator!=(const HostAddress& a, const HostAddress& b) { return !(a == b); }
 };
