@@ -39,6 +39,12 @@ class CommandLine(CommandTest):
         self.assert_one_line(homa("ping", "127.0.0.1:1", "-s", "2GiB", *CLEAR), 2, "over the limit")
         self.assert_one_line(homa("call", "127.0.0.1:1", "--class", "256", *CLEAR), 2, "--class")
 
+    def test_counts(self):
+        for count in ("0", "-1", "many"):
+            self.assert_one_line(homa("ping", "127.0.0.1:1", "-c", count, *CLEAR), 2, "--count")
+        for option in ("--outstanding", "--threads", "--connections", "--shards", "--count", "--seed", "--background"):
+            self.assert_one_line(homa("bench", "run", "127.0.0.1:1", option, "-1"), 2, option)
+
     def test_unreadable_and_unwritable_files(self):
         self.assert_one_line(homa("call", "127.0.0.1:1", "--in", "/nonexistent", *CLEAR), 2, "cannot read '/nonexistent'")
         self.assert_one_line(homa("call", "127.0.0.1:1", "--in", "/", *CLEAR), 2, "cannot read '/'")
