@@ -1,5 +1,6 @@
 """Exit codes and one-line errors of wrong use and wrong input; --help everywhere."""
 
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -7,6 +8,9 @@ from pathlib import Path
 from command import CLEAR, CommandTest, homa
 
 COMMANDS = ((), ("serve",), ("call",), ("ping",), ("bench",), ("bench", "serve"), ("bench", "run"), ("bench", "calibrate"))
+
+PAGES = {"homa-serve": [("serve",)], "homa-call": [("call",)], "homa-ping": [("ping",)],
+         "homa-bench": [("bench", "serve"), ("bench", "run"), ("bench", "calibrate")]}
 
 
 class CommandLine(CommandTest):
@@ -16,6 +20,18 @@ class CommandLine(CommandTest):
             self.assertEqual(result.returncode, 0, command)
             self.assertIn(b"Example", result.stdout, command)
             self.assertEqual(result.stderr, b"")
+
+    def test_manual_pages_and_help_name_the_same_options(self):
+        manual = Path(__file__).resolve().parents[3] / "man"
+        common = (manual / "homa.1").read_text().replace("\\-", "-")
+        for page, commands in PAGES.items():
+            text = (manual / f"{page}.1").read_text().replace("\\-", "-")
+            helped = set()
+            for command in commands:
+                helped |= set(re.findall(r"^ +(?:-\w,)?(--[a-z-]+)", homa(*command, "--help").stdout.decode(), re.MULTILINE))
+            named = set(re.findall(r"(?<![\w-])--[a-z-]+", text))
+            self.assertLessEqual(helped - {"--help"}, named | set(re.findall(r"--[a-z-]+", common)), page)
+            self.assertLessEqual(named - {"--echo"}, helped, page)
 
     def test_unknown_options_and_commands(self):
         for command in COMMANDS:
