@@ -45,6 +45,8 @@ class CommandLine(CommandTest):
 
     def test_names_and_addresses(self):
         self.assert_one_line(homa("call", "no.such.host.invalid:1", *CLEAR), 2, "cannot resolve 'no.such.host.invalid'")
+        self.assert_one_line(homa("call", "[fe80::1%nope0]:1", *CLEAR), 2, "no interface 'nope0'")
+        self.assert_one_line(homa("call", "[fe80::1]:1", *CLEAR), 2, "[fe80::1%eth0]")
         for bad in ("127.0.0.1:0", "127.0.0.1:x", ":5", "[::1:5"):
             self.assert_one_line(homa("ping", bad, "-c", 1, *CLEAR), 2, "HOST:PORT")
         self.assert_one_line(homa("serve", "--echo", "--bind", "127.0.0.1:99999", *CLEAR), 2, "127.0.0.1:99999")
