@@ -12,6 +12,11 @@ ErrorCode code_of(const runtime::Outcome& outcome) {
   return outcome.started ? runtime::error_code(outcome.status) : outcome.not_started;
 }
 
+/// Names the peer, so that the error still says something far from the call.
+Error error_of(const runtime::Outcome& outcome, const Address& server) {
+  return {code_of(outcome), to_string(server)};
+}
+
 bool is_ok(const runtime::Outcome& outcome) {
   return outcome.started && outcome.status == protocol::CallStatus::ok;
 }
@@ -35,7 +40,7 @@ Result<Message> Client::call(const Address& server, Bytes request, const CallOpt
 
 Result<Message> Client::call(const Address& server, std::span<const Bytes> request, const CallOptions& options) {
   runtime::Outcome outcome = core_->run_blocking(server, request, options, false);
-  if (!is_ok(outcome)) return code_of(outcome);
+  if (!is_ok(outcome)) return error_of(outcome, server);
   return std::move(outcome.response);
 }
 
@@ -45,7 +50,7 @@ Result<void> Client::send_one_way(const Address& server, Bytes message, const Ca
 
 Result<void> Client::send_one_way(const Address& server, std::span<const Bytes> message, const CallOptions& options) {
   const runtime::Outcome outcome = core_->run_blocking(server, message, options, true);
-  if (!is_ok(outcome)) return code_of(outcome);
+  if (!is_ok(outcome)) return error_of(outcome, server);
   return {};
 }
 

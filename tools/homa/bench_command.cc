@@ -125,18 +125,24 @@ void add_run_options(CLI::App& run, RunOptions& options) {
   run.add_option("--response", options.response, "response bytes, or 'same' as the request")->capture_default_str();
   run.add_option("--outstanding", load.outstanding,
                  "closed loop: calls under way per thread; open loop: at most (4096)")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   run.add_option("--background", load.background,
                  "calls of --background-size always under way beside the measured ones")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   run.add_option("--background-size", options.background_size, "request bytes of those")->capture_default_str();
-  run.add_option("--rate", load.rate, "open loop: calls per second, Poisson, all threads together");
+  run.add_option("--rate", load.rate, "open loop: calls per second, Poisson, all threads together")
+      ->check(CLI::NonNegativeNumber);
   run.add_option("--duration", options.duration, "measured time")->capture_default_str();
-  run.add_option("--count", load.count, "end after so many calls (0: by time)");
+  run.add_option("--count", load.count, "end after so many calls (0: by time)")->check(CLI::NonNegativeNumber);
   run.add_option("--warm-up", options.warm_up, "time before measuring")->capture_default_str();
   run.add_option("--threads", options.run.threads, "client threads, each with connections of its own")
+      ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  run.add_option("--connections", options.run.connections, "tcp: connections per thread")->capture_default_str();
+  run.add_option("--connections", options.run.connections, "tcp: connections per thread")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   run.add_option("--wait", options.wait, "both ends: poll (spin), adaptive (homa only, spin then sleep) or block")
       ->check(CLI::IsMember({"poll", "adaptive", "block"}))
       ->capture_default_str();
@@ -145,10 +151,14 @@ void add_run_options(CLI::App& run, RunOptions& options) {
   run.add_option("--congestion", peer.congestion, "tcp: congestion control of both ends")->capture_default_str();
   run.add_option("--segment", options.segment, "udp-blast: UDP payload of a packet [1452]");
   run.add_option("--train", options.train, "udp-blast: bytes of one segmented send [63000]");
-  run.add_option("--shards", peer.shards, "homa: shards of the server")->capture_default_str();
-  run.add_option("--max-message", peer.max_message, "longest message, bytes")->capture_default_str();
+  run.add_option("--shards", peer.shards, "homa: shards of the server")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  run.add_option("--max-message", peer.max_message, "longest message, bytes")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   run.add_flag("--by-size", load.by_size, "slowdown (latency / unloaded latency) for ten sizes");
-  run.add_option("--seed", load.seed, "of sizes and arrivals")->capture_default_str();
+  run.add_option("--seed", load.seed, "of sizes and arrivals")->check(CLI::NonNegativeNumber)->capture_default_str();
   run.add_flag("--json", options.json, "one JSON object instead of a table; times in ns");
   run.add_option("--label", options.label, "copied into the JSON");
 }

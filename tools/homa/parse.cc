@@ -87,6 +87,11 @@ Address look_up(const std::string& host, std::uint16_t port) {
   hints.ai_socktype = SOCK_DGRAM;
   addrinfo* found = nullptr;
   const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  const std::size_t percent = host.find('%');
+  if (error != 0 && percent != std::string::npos && if_nametoindex(host.c_str() + percent + 1) == 0) {
+    throw usage_failure(
+        fmt::format("no interface '{}' for '{}'; `ip link` lists them", host.substr(percent + 1), host));
+  }
   if (error != 0) {
     throw usage_failure(fmt::format("cannot resolve '{}': {}; check the name, or give an IP address", host,
                                     error == EAI_SYSTEM ? std::strerror(errno) : ::gai_strerror(error)));

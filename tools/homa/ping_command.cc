@@ -127,7 +127,7 @@ void add_ping(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("ping", "time round trips, like ping(8)");
   command->add_option("server", options->server, "HOST:PORT of 'homa serve --echo'")->required();
-  command->add_option("-c,--count", options->count, "stop after so many calls");
+  command->add_option("-c,--count", options->count, "stop after so many calls")->check(CLI::PositiveNumber);
   command->add_option("-i,--interval", options->interval, "time between calls; 0: at once")->capture_default_str();
   command->add_option("-s,--size", options->size, "bytes of each call")->capture_default_str();
   command->add_option("-W,--timeout", options->timeout, "time to wait for an answer")->capture_default_str();

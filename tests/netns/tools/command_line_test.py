@@ -1,5 +1,6 @@
 """Exit codes and one-line errors of wrong use and wrong input; --help everywhere."""
 
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -7,6 +8,9 @@ from pathlib import Path
 from command import CLEAR, CommandTest, homa
 
 COMMANDS = ((), ("serve",), ("call",), ("ping",), ("bench",), ("bench", "serve"), ("bench", "run"), ("bench", "calibrate"))
+
+PAGES = {"homa-serve": [("serve",)], "homa-call": [("call",)], "homa-ping": [("ping",)],
+         "homa-bench": [("bench", "serve"), ("bench", "run"), ("bench", "calibrate")]}
 
 
 class CommandLine(CommandTest):
@@ -16,6 +20,18 @@ class CommandLine(CommandTest):
             self.assertEqual(result.returncode, 0, command)
             self.assertIn(b"Example", result.stdout, command)
             self.assertEqual(result.stderr, b"")
+
+    def test_manual_pages_and_help_name_the_same_options(self):
+        manual = Path(__file__).resolve().parents[3] / "man"
+        common = (manual / "homa.1").read_text().replace("\\-", "-")
+        for page, commands in PAGES.items():
+            text = (manual / f"{page}.1").read_text().replace("\\-", "-")
+            helped = set()
+            for command in commands:
+                helped |= set(re.findall(r"^ +(?:-\w,)?(--[a-z-]+)", homa(*command, "--help").stdout.decode(), re.MULTILINE))
+            named = set(re.findall(r"(?<![\w-])--[a-z-]+", text))
+            self.assertLessEqual(helped - {"--help"}, named | set(re.findall(r"--[a-z-]+", common)), page)
+            self.assertLessEqual(named - {"--echo"}, helped, page)
 
     def test_unknown_options_and_commands(self):
         for command in COMMANDS:
@@ -29,6 +45,8 @@ class CommandLine(CommandTest):
 
     def test_names_and_addresses(self):
         self.assert_one_line(homa("call", "no.such.host.invalid:1", *CLEAR), 2, "cannot resolve 'no.such.host.invalid'")
+        self.assert_one_line(homa("call", "[fe80::1%nope0]:1", *CLEAR), 2, "no interface 'nope0'")
+        self.assert_one_line(homa("call", "[fe80::1]:1", *CLEAR), 2, "[fe80::1%eth0]")
         for bad in ("127.0.0.1:0", "127.0.0.1:x", ":5", "[::1:5"):
             self.assert_one_line(homa("ping", bad, "-c", 1, *CLEAR), 2, "HOST:PORT")
         self.assert_one_line(homa("serve", "--echo", "--bind", "127.0.0.1:99999", *CLEAR), 2, "127.0.0.1:99999")
@@ -38,6 +56,12 @@ class CommandLine(CommandTest):
         self.assert_one_line(homa("ping", "127.0.0.1:1", "-s", "big", *CLEAR), 2, "--size", "64k")
         self.assert_one_line(homa("ping", "127.0.0.1:1", "-s", "2GiB", *CLEAR), 2, "over the limit")
         self.assert_one_line(homa("call", "127.0.0.1:1", "--class", "256", *CLEAR), 2, "--class")
+
+    def test_counts(self):
+        for count in ("0", "-1", "many"):
+            self.assert_one_line(homa("ping", "127.0.0.1:1", "-c", count, *CLEAR), 2, "--count")
+        for option in ("--outstanding", "--threads", "--connections", "--shards", "--count", "--seed", "--background"):
+            self.assert_one_line(homa("bench", "run", "127.0.0.1:1", option, "-1"), 2, option)
 
     def test_unreadable_and_unwritable_files(self):
         self.assert_one_line(homa("call", "127.0.0.1:1", "--in", "/nonexistent", *CLEAR), 2, "cannot read '/nonexistent'")

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdio>
 #include <fstream>
+#include <memory>
 #include <string>
 
 #include "support.h"
@@ -102,6 +103,54 @@ TEST(FieldReports, field_02_a_restart_during_a_call_is_an_unknown_outcome) {
   ASSERT_FALSE(end[0]) << "a call that is not idempotent must not run at the second server";
   const Result<Message> response = client.call(address, as_bytes("again"), CallOptions::within(kPatience));
   ASSERT_TRUE(response) << response.error().message();
+}
+
+// A crashed process left what it had taken, and the next one could not start or starved.
+TEST(FieldReports, field_25_a_hundred_crashes_leave_nothing_that_hinders_the_next_start) {
+  ClientOptions options = client_options();
+  options.peer_timeout = 500ms;
+  Client client = open_client(options);
+  const std::vector<std::byte> bytes = pattern(100'000);
+  std::uint16_t port = 0;
+  for (int i = 0; i < 100; ++i) {
+    ServerProcess server(port, "echo");
+    if (HasFailure()) return;
+    port = server.address().port;
+    // The client cannot know yet that it talks to another process: a call that may not run twice may end as unknown.
+    CallOptions call = CallOptions::within(kPatience);
+    call.idempotent = true;
+    const Result<Message> response = client.call(server.address(), bytes, call);
+    ASSERT_TRUE(response) << "start " << i << ": " << response.error().message();
+    // Dies with a call under way.
+    ASSERT_TRUE(client.call(server.address(), bytes, CallOptions::within(100ms), [](Result<Message>) {}));
+  }
+}
+
+// A new process at the port of the old one met packets that were meant for the old one.
+TEST(FieldReports, field_28_a_restart_amid_traffic_runs_nothing_of_the_old_process) {
+  constexpr int kHeld = 50;
+  auto first = std::make_unique<ServerProcess>(0, "hold");
+  const Address address = first->address();
+  ClientOptions options = client_options();
+  options.peer_timeout = 1s;
+  Client client = open_client(options);
+  Mailbox<Result<Message>> held;
+  for (int i = 0; i < kHeld; ++i) {
+    ASSERT_TRUE(client.call(address, pattern(20'000), {}, [&](Result<Message> end) { held.put(std::move(end)); }));
+  }
+  ASSERT_FALSE(client.call(address, as_bytes("x"), CallOptions::within(200ms)));  // the held ones are there by now
+  first->kill_now();
+  const ServerProcess second(address.port, "echo");
+  // The old calls are still pushed for while new ones begin.
+  for (int i = 0; i < 20; ++i) {
+    CallOptions call = CallOptions::within(kPatience);
+    call.idempotent = true;
+    const Result<Message> response = client.call(address, pattern(20'000), call);
+    ASSERT_TRUE(response) << response.error().message();
+  }
+  for (const Result<Message>& end : held.take(kHeld)) {
+    EXPECT_FALSE(end) << "a request that the old process had taken ran again in the new one";
+  }
 }
 
 // A send to a dead process said "try again" for ever.
