@@ -107,8 +107,8 @@ void UdpSocket::enable_features(const UdpOptions& options) {
     if (ipv6_) ok = set_option(fd_, SOL_IPV6, v6_name, value) && ok;
     return ok;
   };
-  can.packet_info = one_address_ || (ipv6_ ? set_option(fd_, SOL_IPV6, IPV6_RECVPKTINFO, 1)
-                                           : set_option(fd_, SOL_IP, IP_PKTINFO, 1));
+  can.packet_info =
+      one_address_ || (ipv6_ ? set_option(fd_, SOL_IPV6, IPV6_RECVPKTINFO, 1) : set_option(fd_, SOL_IP, IP_PKTINFO, 1));
   can.tos = both(IP_RECVTOS, IPV6_RECVTCLASS, 1);
   can.error_queue = both(IP_RECVERR, IPV6_RECVERR, 1);
   static_assert(IP_PMTUDISC_PROBE == IPV6_PMTUDISC_PROBE);

@@ -135,8 +135,8 @@ class UdpSocket {
   int last_error_ = 0;
   int gso_error_ = 0;
   std::uint32_t last_drop_total_ = 0;
-  bool one_address_ = false;   // bound to one: every datagram came to it, and leaves from it
-  std::uint8_t own_tos_ = 0;   // goes without control data
+  bool one_address_ = false;  // bound to one: every datagram came to it, and leaves from it
+  std::uint8_t own_tos_ = 0;  // goes without control data
   int other_tos_in_row_ = 0;
   Address local_;
   Capabilities capabilities_;

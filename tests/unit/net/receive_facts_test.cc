@@ -38,6 +38,39 @@ TEST_P(Facts, tos_and_ecn_arrive_as_sent_both_ways) {
   }
 }
 
+TEST_P(Facts, a_tos_that_many_sends_had_does_not_stick_to_others) {
+  UdpSocket server = must_open({GetParam().bind, 0});
+  UdpSocket client = must_open({GetParam().bind, 0});
+  const Address server_address{GetParam().peer, server.local_address().port};
+  const auto bytes = pattern(100);
+  for (const std::uint8_t settled : std::initializer_list<std::uint8_t>{0xb8, 0x28, 0x00}) {
+    for (int i = 0; i < 40; ++i) ASSERT_EQ(client.send_train(view(bytes), 100, server_address, {}, settled).sent, 1u);
+    const Outgoing mixed[] = {{view(bytes), server_address, {}, settled},
+                              {view(bytes), server_address, {}, 0},
+                              {view(bytes), server_address, {}, 0x48}};
+    ASSERT_EQ(client.send_batch(mixed, 3).sent, 3u);
+    const auto got = receive_all(server, 43);
+    ASSERT_EQ(got.size(), 43u);
+    for (int i = 0; i < 41; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)].tos, settled) << i;
+    EXPECT_EQ(got[41].tos, 0);
+    EXPECT_EQ(got[42].tos, 0x48);
+  }
+}
+
+TEST_P(Facts, a_socket_bound_to_one_address_knows_it_as_destination_and_source) {
+  UdpSocket server = must_open({GetParam().peer, 0});
+  UdpSocket client = must_open({GetParam().bind, 0});
+  const auto bytes = pattern(10);
+  ASSERT_EQ(client.send_train(view(bytes), 10, server.local_address()).sent, 1u);
+  const auto got = receive_all(server, 1);
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(got[0].to, GetParam().peer);
+  ASSERT_EQ(server.send_train(view(bytes), 10, got[0].from, got[0].to).sent, 1u);
+  const auto answer = receive_all(client, 1);
+  ASSERT_EQ(answer.size(), 1u);
+  EXPECT_EQ(answer[0].from, server.local_address());
+}
+
 TEST_P(Facts, source_and_destination_are_canonical) {
   UdpSocket server = must_open({GetParam().bind, 0});
   UdpSocket client = must_open({GetParam().peer, 0});
