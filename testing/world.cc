@@ -209,7 +209,8 @@ void World::run_probes() {
 
 void World::run_dry() {
   for (const auto& peer : peers_) peer->wind_up();
-  run_bounded(medium_.loop.now() + 60s + 4 * plan_.peer_timeout, &World::quiet);
+  // A copy may come tens of seconds late, and a server keeps a silent client's slots for T after the last word of it.
+  run_bounded(medium_.loop.now() + 100s + 4 * plan_.peer_timeout, &World::quiet);
   if (!verdict_.ok()) return;
   if (medium_.loop.executed() > kMostEvents) return verdict_.fail("event_storm", "too many events: something spins");
   check_drained();

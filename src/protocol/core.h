@@ -234,6 +234,7 @@ class Endpoint::Core {
   void arm(Association& association, Time when) { timers_.set_no_later(association.timer, when); }
   void on_association_timer(Association& association, Time now);
   Time association_deadline(const Association& association) const;
+  static bool awaits_client(const Association& association);
   Duration ping_interval(const Association& association) const;
   Duration silence_limit(const Association& association) const;
   void ask_whether_alive(Association& association, Time now);

@@ -252,7 +252,7 @@ Duration Endpoint::Core::probe_timeout(const Association& association, const Lan
 }
 
 Time Endpoint::Core::probe_deadline(const Association& association, const Lane& lane) const {
-  if (!association.proven || defect(Defect::probe_timer_forgotten)) return kNever;
+  if (!association.proven || association.abandoned || defect(Defect::probe_timer_forgotten)) return kNever;
   if (lane.in_flight == 0) {
     const bool keep_running = defect(Defect::timer_never_cancelled) && association.top_rtt().has_sample();
     return keep_running ? lane.last_eliciting_sent + 1h : kNever;
@@ -268,19 +268,15 @@ void Endpoint::Core::probe(Association& association, Lane& lane, Time now) {
   if (lane.probe_count < 255) ++lane.probe_count;
   trace(now, "probe %d of lane %d", int{lane.probe_count}, index(lane.priority));
   int declared = 0;
-  bool data_again = false;
   for (std::size_t i = 0; i < lane.sent.size() && declared < kProbePackets; ++i) {
     SentPacket& packet = lane.sent[i];
     if (packet.state != SentState::in_flight) continue;
-    for_each_content(packet.content, [&](const Content& content) {
-      data_again = data_again || content.kind == ContentKind::data || content.kind == ContentKind::hello;
-    });
     declare_lost(association, lane, packet, now);
     ++declared;
   }
   lane.last_eliciting_sent = now;
-  // From the second probe on a PING goes in any case: where big packets vanish, only a small one brings an answer.
-  if (!data_again || lane.in_flight > 0 || lane.probe_count > 1) {
+  // Also because what was lost may have to wait (HOLD), and because where big packets vanish only a small one arrives.
+  if (association.open) {
     lane.ping_pending = true;
     queue_control(association);
   }

@@ -17,6 +17,7 @@ constexpr double kConfiguredPace = 0.98;
 /// ... and above a measured one, which would spiral down otherwise; the windows bound the queue there.
 constexpr double kMeasuredPace = 1.25;
 constexpr std::uint64_t kPaceBurst = 8;
+constexpr Duration kLongestPause = 2ms;
 constexpr Duration kRateInterval = 500us;
 constexpr Duration kLongestRateInterval = 500ms;
 /// Small messages may overtake held ones.
@@ -88,7 +89,8 @@ void Endpoint::Core::run_grants(Time now) {
   // A token bucket in units of time: the link may be fed ahead by one burst.
   const Rate paced = rate.scaled(pace);
   const Duration burst = paced.time_for(kPaceBurst * settings.smallest_step);
-  grant_clock_ = std::max(grant_clock_, now - burst) + paced.time_for(granted);
+  // A rate measured while senders stood still says too little: it may slow grants down, never stop them.
+  grant_clock_ = std::min(std::max(grant_clock_, now - burst) + paced.time_for(granted), now + kLongestPause);
   if (grant_clock_ > now) grants_wanted_ = grants_.wants_grants();
 }
 

@@ -106,7 +106,10 @@ void Endpoint::Core::commit(const Datagram& datagram, const Arrival& arrival, Ti
     return;
   }
   association->last_heard = now;
-  association->abandoned = false;
+  if (association->abandoned) {
+    association->abandoned = false;  // it speaks again: what is still unanswered is probed again
+    arm(*association, now + kSoonestTimer);
+  }
   association->first_unanswered = kNever;
   association->first_hint = kNever;
   association->unreachable_hints = 0;

@@ -64,15 +64,21 @@ Time Endpoint::Core::association_deadline(const Association& association) const 
   if (association.first_unanswered != kNever && association.proven) {
     next = std::min(next, association.first_unanswered + silence_limit(association));
   }
-  if (association.rpcs.empty() || is_native()) return next;
-  if (!association.is_client) {
+  if (is_native()) return next;
+  if (!association.is_client && (association.abandoned || awaits_client(association))) {
     const Duration patience = association.abandoned ? config.idle_timeout : config.peer_timeout;
     return std::min(next, association.last_heard + std::min(patience, config.idle_timeout));
   }
+  if (association.rpcs.empty() || !association.is_client) return next;
   if (association.open && association.first_unanswered == kNever && !defect(Defect::ping_forgotten)) {
     next = std::min(next, association.last_heard + ping_interval(association));
   }
   return next;
+}
+
+// Server: something here needs the client's next word.
+bool Endpoint::Core::awaits_client(const Association& association) {
+  return !association.rpcs.empty() || (association.proven && association.has_in_flight());
 }
 
 // Often enough that a server which still has something of ours does not give us up.
@@ -89,10 +95,11 @@ void Endpoint::Core::on_association_timer(Association& association, Time now) {
     const CallStatus status = association.open ? CallStatus::peer_timeout : CallStatus::peer_unreachable;
     return lose(association, status, CallStatus::peer_unreachable, Restart::none, now);
   }
-  if (!association.is_client && !association.rpcs.empty() && now - association.last_heard >= config.idle_timeout) {
+  const bool awaits = !association.is_client && (association.abandoned || awaits_client(association));
+  if (awaits && now - association.last_heard >= config.idle_timeout) {
     return lose(association, CallStatus::peer_timeout, CallStatus::peer_timeout, Restart::none, now);
   }
-  if (!association.is_client && !association.abandoned && now - association.last_heard >= config.peer_timeout) {
+  if (awaits && !association.abandoned && now - association.last_heard >= config.peer_timeout) {
     abandon(association, now);
   }
   for (const auto& lane : association.lanes) {

@@ -480,6 +480,7 @@ void Endpoint::Core::finish_frame(Association& association, FrameBuilder& frame,
     association.unproven_sent += sent.size;
   } else if (frame.eliciting()) {
     arm(association, probe_deadline(association, lane));
+    if (!association.is_client) arm(association, association.last_heard + config.peer_timeout);
   }
 }
 
