@@ -76,7 +76,9 @@ struct Config {
 
   // --- times -------------------------------------------------------------------------------------------------
   Duration initial_probe_timeout = 2ms;
-  Duration max_ack_delay = 1ms;        ///< a complete message's acknowledgment may wait so long for company
+  /// A complete message's acknowledgment may wait so long for company. Peers add it to their probe timeout, so it is
+  /// half of the architecture's millisecond: two losses in one call then cost about what the bound allows for one.
+  Duration max_ack_delay = 500us;
   Duration ping_interval = 500ms;      ///< silence of a peer that we wait for, before we ask whether it lives
   Duration peer_timeout = 5s;          ///< silence despite probes, after which the peer counts as dead
   Duration idle_timeout = 30s;         ///< T of the architecture: an idle association may be forgotten after it
