@@ -109,8 +109,8 @@ TEST(Scheduling, IncastOfResponses) {
   EXPECT_EQ(s.judge(), "");
   std::uint64_t again = 0;
   for (std::size_t i = 0; i < 21; ++i) again += s.counters(i).data_resent;
-  // Nothing is dropped; a sender whose lane waits behind better ones for a millisecond probes in vain.
-  EXPECT_LE(again, 60u);
+  // Nothing is dropped; a sender whose lane waits behind better ones for half a millisecond probes in vain.
+  EXPECT_LE(again, 140u);  // of some 2,800
 }
 
 // Twenty senders that nobody asked: the first window of each may overflow the buffer, and all end all the same.
