@@ -203,7 +203,7 @@ class Endpoint::Core {
   void put_hello(Association& association, FrameBuilder& frame, Time now);
   void put_control(Association& association, FrameBuilder& frame, Time now);
   void put_first_response(Association& association, FrameBuilder& frame, Time now);
-  void put_acks(Association& association, FrameBuilder& frame, Time now, bool only_due);
+  void put_acks(Association& association, FrameBuilder& frame, Time now);
   bool put_data(Rpc& rpc, FrameBuilder& frame, Time now);
   void put_more_data(Association& association, Priority priority, FrameBuilder& frame, Time now);
   bool send_mtu_probe(Association& association, Time now, Train& train);

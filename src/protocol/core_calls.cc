@@ -293,7 +293,6 @@ void Endpoint::Core::finish_request(Rpc& rpc, Time) {
 
 void Endpoint::Core::deliver(Rpc& rpc, Time) {
   rpc.state = RpcState::running;
-  rpc.event_pending = true;
   ++counters.requests_delivered;
   Event event;
   event.kind = rpc.one_way ? Event::Kind::one_way : Event::Kind::request;
@@ -312,17 +311,12 @@ bool Endpoint::Core::next_event(Event& event, Time now) {
   if (events_.empty()) return false;
   event = events_.front();
   events_.pop_front();
-  if (event.kind == Event::Kind::request || event.kind == Event::Kind::one_way) {
-    Rpc* rpc = rpcs_.find(event.request.index, event.request.generation);
-    if (rpc != nullptr) {
-      rpc->event_pending = false;
-      if (rpc->one_way) {
-        // The application took it: that frees the caller's slot.
-        send_control(*rpc->association, ContentKind::release, rpc->id);
-        finish_request(*rpc, now);
-      }
-    }
-  }
+  if (event.kind != Event::Kind::one_way) return true;
+  // The application took it: that frees the caller's slot. The RPC is gone when its association was lost meanwhile.
+  Rpc* rpc = rpcs_.find(event.request.index, event.request.generation);
+  if (rpc == nullptr) return true;
+  send_control(*rpc->association, ContentKind::release, rpc->id);
+  finish_request(*rpc, now);
   return true;
 }
 

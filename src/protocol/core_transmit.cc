@@ -120,7 +120,7 @@ bool Endpoint::Core::build_control(Association& association, Time now, Train& tr
       frame.note(*this, {ContentKind::ping});
       ++counters.pings_sent;
     }
-    put_acks(association, frame, now, false);
+    put_acks(association, frame, now);
     put_control(association, frame, now);
     if (!association.proven) put_first_response(association, frame, now);
   }
@@ -193,9 +193,9 @@ void Endpoint::Core::put_first_response(Association& association, FrameBuilder& 
   }
 }
 
-void Endpoint::Core::put_acks(Association& association, FrameBuilder& frame, Time now, bool only_due) {
+void Endpoint::Core::put_acks(Association& association, FrameBuilder& frame, Time now) {
   for (const auto& lane : association.lanes) {
-    if (!lane || !lane->ack_wanted() || (only_due && !lane->ack_due(now))) continue;
+    if (!lane || !lane->ack_wanted()) continue;
     if (frame.room() < wire::kAckFixedSize) return;
     if (defect(Defect::ack_not_sent) && !frame.eliciting()) continue;
     wire::Packet packet{std::in_place_type<wire::AckPacket>};  // built in place: it is large
@@ -426,7 +426,7 @@ bool Endpoint::Core::transmit_data(Time now, Train& train) {
     const bool is_last = frame.size() < capacity;
     if (is_last && !is_native()) {
       refresh_sending(rpc);
-      put_acks(association, frame, now, false);
+      put_acks(association, frame, now);
       if (association.open) put_control(association, frame, now);
       put_more_data(association, priority, frame, now);
     }

@@ -29,8 +29,7 @@ struct Rpc {
   bool is_caller = false;
   bool one_way = false;
   bool idempotent = false;
-  bool aborted = false;        ///< callee: the caller is gone; ABORTED is owed when the handler ends
-  bool event_pending = false;  ///< callee: `request` waits in the event queue
+  bool aborted = false;  ///< callee: the caller is gone; ABORTED is owed when the handler ends
   std::uint8_t message_class = 0;
   std::uint32_t response_limit = wire::kNoResponseLimit;
   std::uint64_t cookie = 0;
