@@ -73,7 +73,8 @@ class Server {
  public:
   using Handler = std::function<void(Request)>;
 
-  /// Binds the port and starts threads. Errors: bad_option, address_in_use, permission_denied, system_error.
+  /// Binds the port and starts threads. Errors: bad_option, no_address, address_in_use, permission_denied,
+  /// system_error.
   static Result<Server> start(const ServerOptions& options, Handler handler);
 
   Server(Server&&) noexcept;
