@@ -139,6 +139,7 @@ class Endpoint::Core {
   void give_slot(Association& association, Rpc& rpc, std::uint16_t index, Time now);
   void refresh_sending(Rpc& rpc);
   void begin_sending(Rpc& rpc, const Payload& payload, std::uint64_t unscheduled, Time now);
+  static Event end_of_call(const Rpc& rpc, CallStatus status);
   void finish_call(Rpc& rpc, CallStatus status, Time now);
   void end_call_early(Rpc& rpc, CallStatus status, wire::AbortCode code, Time now);
   void free_slot(Rpc& rpc, Time now);

@@ -20,7 +20,7 @@ Rpc& Endpoint::Core::new_rpc(Association& association, bool caller) {
 
 StartResult Endpoint::Core::start(const Address& server, const Payload& request, const CallOptions& options, Time now) {
   if (closed_) return {StartError::shut_down, {}};
-  if (server.port == 0 || (server.host.is_link_local() && server.host.scope == 0)) return {StartError::no_address, {}};
+  if (!server.can_be_peer()) return {StartError::no_address, {}};
   if (request.length > config.max_message_length) return {StartError::too_long, {}};
   if (options.deadline <= now) return {StartError::deadline_passed, {}};
   Association* association = client_association(server, options.local, now);
@@ -44,6 +44,7 @@ StartResult Endpoint::Core::start(const Address& server, const Payload& request,
   rpc.cookie = options.cookie;
   rpc.deadline = options.deadline;
   rpc.out.payload = request;
+  rpc.traffic_before = association->traffic;
   send_memory_ += request.length;
   ++calls_;
   if (!rpc.one_way) ++responses_expected_;
@@ -185,15 +186,23 @@ void Endpoint::Core::destroy_rpc(Rpc& rpc) {
   rpcs_.destroy(rpc);
 }
 
-// The application hears of the end; the slot is free, or lost with its association.
-void Endpoint::Core::finish_call(Rpc& rpc, CallStatus status, Time now) {
-  Association* association = rpc.association;
+Event Endpoint::Core::end_of_call(const Rpc& rpc, CallStatus status) {
   Event event;
   event.kind = Event::Kind::call_finished;
   event.status = status;
   event.call = rpc.call_id();
   event.cookie = rpc.cookie;
-  if (association != nullptr) event.peer = association->remote;
+  if (rpc.association != nullptr) {
+    event.peer = rpc.association->remote;
+    event.traffic = rpc.association->traffic - rpc.traffic_before;
+  }
+  return event;
+}
+
+// The application hears of the end; the slot is free, or lost with its association.
+void Endpoint::Core::finish_call(Rpc& rpc, CallStatus status, Time now) {
+  Association* association = rpc.association;
+  Event event = end_of_call(rpc, status);
   if (status == CallStatus::ok && !rpc.one_way) {
     event.message = {rpc.in.data, rpc.in.length};
     rpc.in.data = nullptr;
@@ -219,16 +228,10 @@ void Endpoint::Core::finish_call(Rpc& rpc, CallStatus status, Time now) {
 void Endpoint::Core::end_call_early(Rpc& rpc, CallStatus status, wire::AbortCode code, Time now) {
   if (rpc.state == RpcState::waiting) return finish_call(rpc, status, now);
   HOMA_ASSERT(rpc.state == RpcState::active);
-  Event event;
-  event.kind = Event::Kind::call_finished;
-  event.status = status;
-  event.call = rpc.call_id();
-  event.cookie = rpc.cookie;
-  event.peer = rpc.association->remote;
   ++counters.calls_failed;
   stop_receiving(rpc);
   release_payload(rpc);
-  events_.push_back(event);
+  events_.push_back(end_of_call(rpc, status));
   --calls_;
   if (!rpc.one_way) --responses_expected_;
   timers_.cancel(rpc.deadline_timer);
