@@ -132,7 +132,7 @@ Result<CallToken> ClientCore::launch(ShardLink& link, Shard* shard, Operation& o
     const Address server = operation.server;
     discard(link, shard, operation);
     // Met again and again under load, would_block stays cheap: no text.
-    if (error == protocol::StartError::would_block) return ErrorCode::would_block;
+    if (protocol::is_back_pressure(error)) return ErrorCode::would_block;
     return runtime::call_error(runtime::error_code(error), server);
   }
   Command command;

@@ -114,9 +114,11 @@ class Endpoint::Core {
   // --- core_associations.cc ----------------------------------------------------------------------------------
   Association* client_association(const Address& server, const HostAddress& local, Time now);
   Association* accept_hello(const Datagram& datagram, const wire::HelloPacket& hello, Time now);
+  bool accept_hello_ack(Association& association, const wire::HelloPacket& hello, Time now);
   Association& new_association(bool client, const Address& remote, const HostAddress& local, Time now);
   bool make_room(Time now);
   void destroy_association(Association& association);
+  void tell_room_in_table();
   void opened(Association& association, const wire::HelloPacket& hello, Time now);
   /// Ends an association. Calls that were sent fail with `status`, those not sent with `unsent`, unless `restart` says
   /// that they may go again on a new one.
@@ -258,6 +260,7 @@ class Endpoint::Core {
   Rng rng_;
   BufferSource& buffers_;
   bool closed_ = false;
+  bool table_blocked_ = false;  // a start met table_full: `writable` is owed
 
   Slab<Association> associations_;
   Slab<Rpc> rpcs_;

@@ -207,6 +207,16 @@ void Endpoint::Core::update_idle(Association& association) {
   if (IdleList::contains(association)) return;
   idle_.push_back(association);
   awake_.push_back(association);
+  tell_room_in_table();
+}
+
+// One association was destroyed, or can be, so a start that found the table full finds room.
+void Endpoint::Core::tell_room_in_table() {
+  if (!table_blocked_) return;
+  table_blocked_ = false;
+  Event event;
+  event.kind = Event::Kind::writable;
+  events_.push_back(event);
 }
 
 void Endpoint::Core::no_longer_idle(Association& association) {
@@ -320,6 +330,7 @@ void Endpoint::Core::destroy_association(Association& association) {
   drop_host(association);
   all_.remove(association);
   associations_.destroy(association);
+  tell_room_in_table();
 }
 
 // Somebody uses an id that we do not know. One small answer to one datagram, and only to what wants an answer, so two

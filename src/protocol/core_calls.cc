@@ -26,7 +26,8 @@ StartResult Endpoint::Core::start(const Address& server, const Payload& request,
   Association* association = client_association(server, options.local, now);
   if (association == nullptr) {
     ++counters.calls_blocked;
-    return {StartError::would_block, {}};
+    table_blocked_ = true;
+    return {StartError::table_full, {}};
   }
   if (association->open && request.length > association->limits.max_message_length) return {StartError::too_long, {}};
   if (association->waiting.size() >= config.max_waiting_calls ||

@@ -180,6 +180,8 @@ const char* to_string(StartError error) {
       return "none";
     case StartError::would_block:
       return "would block";
+    case StartError::table_full:
+      return "no room for one more peer";
     case StartError::too_long:
       return "too long";
     case StartError::no_address:

@@ -61,7 +61,7 @@ struct Event {
     request_aborted,   ///< the caller of `request` is gone (status says how); reply() is still legal and frees the slot
     call_finished,     ///< `call` ended with `status`; `message` is the response when ok
     payload_released,  ///< the core no longer reads the payload that was handed over with `payload_cookie`
-    writable,          ///< a call to `peer` that met would_block may be tried again
+    writable,          ///< a call to `peer` that met would_block, or to anybody (port 0) table_full, may be tried again
   };
   Kind kind{};
   CallStatus status = CallStatus::ok;
@@ -98,13 +98,19 @@ struct CallOptions {
 
 enum class StartError : std::uint8_t {
   none,
-  would_block,  ///< too much waits for this peer, or too many bytes in all; a `writable` event follows
+  would_block,  ///< too much waits for this peer, or too many bytes in all; a `writable` event for it follows
+  table_full,   ///< no room for one more peer; a `writable` event follows that names none
   too_long,     ///< over the limit of max_message_length(), ours or the peer's
   no_address,   ///< the peer's address names no single peer: see Address::can_be_peer()
   deadline_passed,
   shut_down,
 };
 const char* to_string(StartError error);
+
+/// Not now: a `writable` event tells when to try again.
+constexpr bool is_back_pressure(StartError error) {
+  return error == StartError::would_block || error == StartError::table_full;
+}
 
 struct StartResult {
   StartError error = StartError::none;

@@ -55,6 +55,7 @@ ErrorCode error_code(protocol::StartError error) {
     case StartError::none:
       break;
     case StartError::would_block:
+    case StartError::table_full:
       return ErrorCode::would_block;
     case StartError::too_long:
       return ErrorCode::too_long;

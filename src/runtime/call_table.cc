@@ -27,7 +27,7 @@ StartError CallTable::try_start(Operation& operation, Time now) {
   if (!waiting_.empty() && others_wait_for(operation.server)) return StartError::would_block;
   operation.payload.cookie = operation.options.cookie = cookie_of(operation);
   const protocol::StartResult result = endpoint_.start(operation.server, operation.payload, operation.options, now);
-  if (result.error == StartError::would_block) blocked_ = true;
+  if (protocol::is_back_pressure(result.error)) blocked_ = true;
   if (result.error != StartError::none) return result.error;
   operation.call = result.call;
   operation.call_open = operation.payload_open = true;
@@ -38,7 +38,7 @@ StartError CallTable::try_start(Operation& operation, Time now) {
 void CallTable::start(Operation& operation, Time now) {
   const StartError error = try_start(operation, now);
   if (error == StartError::none) return;
-  if (error == StartError::would_block) {
+  if (protocol::is_back_pressure(error)) {
     waiting_.push_back(&operation);
     earliest_waiting_deadline_ = std::min(earliest_waiting_deadline_, operation.options.deadline);
     return;
@@ -97,15 +97,18 @@ void CallTable::on_writable(const protocol::Event& event, Time now) {
   // One pass in order; those that still find no room stay, in order.
   std::deque<Operation*> others;
   others.swap(waiting_);
+  const bool anybody = event.peer.port == 0;
   bool room = true;
   for (Operation* operation : others) {
-    if (!room || operation->server != event.peer) {
+    if (!room || !(anybody || operation->server == event.peer)) {
       waiting_.push_back(operation);
       continue;
     }
     const StartError error = try_start(*operation, now);
-    room = error != StartError::would_block;
-    if (!room) {
+    if (protocol::is_back_pressure(error)) {
+      // Room in the table is used up by the first that finds none; what one peer has no room for says nothing of
+      // others.
+      room = anybody && error == StartError::would_block;
       waiting_.push_back(operation);
     } else if (error != StartError::none) {
       fail(*operation, error_code(error));

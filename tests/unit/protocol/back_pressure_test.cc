@@ -135,5 +135,61 @@ TEST(BackPressure, EveryPeerThatMetWouldBlockIsToldWritable) {
   EXPECT_TRUE(blocked.empty()) << blocked.size() << " peers are not told";
 }
 
+// One association in the table, and a call under way in it: another peer finds no room.
+class FullTable : public testing::Test {
+ protected:
+  static Config one_peer() {
+    Config config;
+    config.max_associations = 1;
+    return config;
+  }
+  void SetUp() override {
+    pair_.hold();
+    ASSERT_EQ(pair_.call(view(request_)).error, StartError::none);
+    pair_.run([this] { return !pair_.running.empty(); }, 1s);
+    ASSERT_EQ(start_elsewhere(), StartError::table_full);
+    ASSERT_EQ(told(), 0);
+  }
+  StartError start_elsewhere() {
+    static const ByteView piece = view(request_);
+    const Address elsewhere{HostAddress::v4(10, 0, 0, 7), 7};
+    return pair_.client.endpoint->start(elsewhere, {&piece, 1, piece.size, 100}, {}, pair_.now).error;
+  }
+  /// Events that say so to whomever.
+  int told() const {
+    int count = 0;
+    for (const Event& event : pair_.client.events) count += event.kind == Kind::writable && event.peer == Address{};
+    return count;
+  }
+
+  const Bytes request_ = pattern(100);
+  Pair pair_{one_peer(), {}};
+};
+
+TEST_F(FullTable, IsWritableOnceAnAssociationIsIdleAndCanBeForgotten) {
+  pair_.reply(pair_.running[0], {});
+  EXPECT_TRUE(pair_.run([this] { return told() > 0; }, 1s));
+  EXPECT_EQ(start_elsewhere(), StartError::none);
+  EXPECT_EQ(pair_.client.endpoint->usage().associations, 1U);
+  EXPECT_EQ(told(), 1) << "told once for what was asked once";
+}
+
+TEST_F(FullTable, IsWritableOnceAnAssociationIsLost) {
+  pair_.server.endpoint->close(pair_.now);
+  EXPECT_TRUE(pair_.run([this] { return told() > 0; }, 1s));
+  EXPECT_EQ(pair_.status(), CallStatus::peer_closed);
+  EXPECT_EQ(start_elsewhere(), StartError::none);
+}
+
+TEST_F(FullTable, NobodyIsToldWhoDidNotAsk) {
+  pair_.reply(pair_.running[0], {});
+  pair_.run([this] { return told() > 0; }, 1s);
+  ASSERT_EQ(pair_.call(view(request_)).error, StartError::none);
+  pair_.run([this] { return pair_.running.size() == 2; }, 1s);
+  pair_.reply(pair_.running[1], {});
+  pair_.drain();
+  EXPECT_EQ(told(), 1);
+}
+
 }  // namespace
 }  // namespace homa::protocol
