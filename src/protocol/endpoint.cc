@@ -19,7 +19,7 @@ Endpoint::Core::Core(const Config& settings, std::uint64_t seed, BufferSource& b
       grants_(settings),
       unscheduled_(settings.priority_levels),
       downlink_(settings.downlink) {
-  HOMA_ASSERT(config.incarnation != 0);
+  HOMA_ASSERT(config.incarnation != 0 && config.slots != 0);
   held_timer_.kind = TimerKind::held;
 }
 
