@@ -110,6 +110,22 @@ Association* Endpoint::Core::accept_hello(const Datagram& datagram, const wire::
   return &association;
 }
 
+// False: the answer is refused.
+bool Endpoint::Core::accept_hello_ack(Association& association, const wire::HelloPacket& hello, Time now) {
+  if (!association.is_client) return false;
+  // A second answer with another id is a second association of the server's, made of a late copy of our HELLO. We never
+  // use it, and it stays unproven.
+  if (association.open) return association.remote_id.value == hello.source.value;
+  // An id by which this peer is our client already. Who is honest chooses each of its ids once; two of the same name
+  // could not be told apart when a NO_ASSOCIATION comes.
+  if (by_remote_id_.find({without_peer_shard(hello.source.value), association.remote}) != nullptr) {
+    ++counters.hellos_refused;
+    return false;
+  }
+  opened(association, hello, now);
+  return true;
+}
+
 // Both sides: the peer's HELLO or HELLO_ACK says who it is and what it takes.
 void Endpoint::Core::opened(Association& association, const wire::HelloPacket& hello, Time now) {
   association.open = true;
