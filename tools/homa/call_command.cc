@@ -80,7 +80,7 @@ int call(const Options& options) {
   call_options.idempotent = options.idempotent;
   const bool limited = !options.deadline.empty();
   const Duration limit = limited ? require_duration("--deadline", options.deadline) : Duration::zero();
-  const Address server = resolve(options.server, kDefaultPort);
+  const Address server = resolve_server(options.server, kDefaultPort);
   OutputFile output(options.out);
   std::vector<std::byte> input;
   if (!options.data) input = read_input(options.in, client_options.max_message_length);
