@@ -147,6 +147,8 @@ class Endpoint::Core {
   void finish_request(Rpc& rpc, Time now);
   void tell_aborted(const Rpc& rpc, CallStatus status);
   void deliver(Rpc& rpc, Time now);
+  Event& add_event(Event::Kind kind);
+  Event& add_call_finished(const Rpc& rpc, CallStatus status);
   std::uint32_t response_limit() const;
   std::uint64_t unscheduled_limit(const Association& association) const;
   Rpc& new_rpc(Association& association, bool caller);
@@ -192,7 +194,7 @@ class Endpoint::Core {
   void drop_contents(const Content& content);
   template <typename Visit>
   void for_each_content(const Content& first, Visit&& visit);
-  std::uint32_t add_content(const Content& content);
+  std::uint32_t add_content();  ///< as it was left: to be filled
 
   // --- core_transmit.cc --------------------------------------------------------------------------------------
   class FrameBuilder;
