@@ -287,6 +287,7 @@ void Endpoint::Core::lose(Association& association, CallStatus status, CallStatu
       continue;
     }
     rpc->association = renewed;
+    rpc->traffic_before = renewed->traffic;
     renewed->rpcs.push_back(*rpc);
     renewed->waiting.push_back(*rpc);
   }

@@ -20,7 +20,7 @@ Rpc& Endpoint::Core::new_rpc(Association& association, bool caller) {
 
 StartResult Endpoint::Core::start(const Address& server, const Payload& request, const CallOptions& options, Time now) {
   if (closed_) return {StartError::shut_down, {}};
-  if (server.port == 0 || (server.host.is_link_local() && server.host.scope == 0)) return {StartError::no_address, {}};
+  if (!server.can_be_peer()) return {StartError::no_address, {}};
   if (request.length > config.max_message_length) return {StartError::too_long, {}};
   if (options.deadline <= now) return {StartError::deadline_passed, {}};
   Association* association = client_association(server, options.local, now);
@@ -44,6 +44,7 @@ StartResult Endpoint::Core::start(const Address& server, const Payload& request,
   rpc.cookie = options.cookie;
   rpc.deadline = options.deadline;
   rpc.out.payload = request;
+  rpc.traffic_before = association->traffic;
   send_memory_ += request.length;
   ++calls_;
   if (!rpc.one_way) ++responses_expected_;
@@ -186,7 +187,10 @@ Event& Endpoint::Core::add_call_finished(const Rpc& rpc, CallStatus status) {
   event.status = status;
   event.call = rpc.call_id();
   event.cookie = rpc.cookie;
-  if (rpc.association != nullptr) event.peer = rpc.association->remote;
+  if (rpc.association != nullptr) {
+    event.peer = rpc.association->remote;
+    event.traffic = rpc.association->traffic - rpc.traffic_before;
+  }
   return event;
 }
 

@@ -446,6 +446,7 @@ bool Endpoint::Core::transmit_data(Time now, Train& train) {
 // Numbers the frame and remembers what was in it.
 void Endpoint::Core::finish_frame(Association& association, FrameBuilder& frame, Time now) {
   Train& train = frame.train();
+  ++association.traffic.sent;
   if (is_native()) return frame.finish({});
   Lane& lane = association.lane(train.priority);
   wire::FrameHeader header;

@@ -40,6 +40,14 @@ enum class CallStatus : std::uint8_t {
 };
 const char* to_string(CallStatus status);
 
+/// Datagrams that passed between us and a peer: what tells a silent peer from one whose packets are dropped on the way.
+struct PeerTraffic {
+  std::uint32_t sent = 0;
+  std::uint32_t heard = 0;  ///< those that were taken, not forged or stale ones
+  /// Counts wrap; differences over the life of a call do not.
+  friend constexpr PeerTraffic operator-(PeerTraffic a, PeerTraffic b) { return {a.sent - b.sent, a.heard - b.heard}; }
+};
+
 /// A received message. The memory came from the BufferSource and is the taker's until Endpoint::release_message().
 struct Message {
   std::byte* data = nullptr;  ///< null when length is 0
@@ -64,6 +72,7 @@ struct Event {
   RequestId request;
   std::uint64_t cookie = 0;          ///< call_finished: CallOptions::cookie
   std::uint64_t payload_cookie = 0;  ///< payload_released: Payload::cookie
+  PeerTraffic traffic;               ///< call_finished: with the peer, since the call started
   Message message;
   Time deadline = kNever;  ///< request: when the caller gives up, on our clock
   HostAddress local;       ///< request, one_way: the address of ours that was asked
@@ -91,7 +100,7 @@ enum class StartError : std::uint8_t {
   none,
   would_block,  ///< too much waits for this peer, or too many bytes in all; a `writable` event follows
   too_long,     ///< over the limit of max_message_length(), ours or the peer's
-  no_address,   ///< the peer's address is not usable (port 0, link-local without scope)
+  no_address,   ///< the peer's address names no single peer: see Address::can_be_peer()
   deadline_passed,
   shut_down,
 };

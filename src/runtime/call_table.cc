@@ -74,7 +74,7 @@ bool CallTable::reply(protocol::RequestId request, Operation& operation, Time no
 void CallTable::on_call_finished(const protocol::Event& event) {
   Operation& operation = *operation_of(event.cookie);
   operation.call_open = false;
-  finish(operation, event.status, link_.hand_out(event.message));
+  finish(operation, event);
   if (!operation.payload_open) {
     unlink(operation);
     settle(operation);
@@ -133,9 +133,9 @@ void CallTable::fail(Operation& operation, ErrorCode code) {
     outcome->started = false;
     outcome->not_started = code;
   } else if (auto* response = std::get_if<Operation::ResponseCallback>(&operation.done)) {
-    if (*response) (*response)(code);
+    if (*response) (*response)(call_error(code, operation.server));
   } else if (auto* one_way = std::get_if<Operation::OneWayCallback>(&operation.done)) {
-    if (*one_way) (*one_way)(code);
+    if (*one_way) (*one_way)(call_error(code, operation.server));
   }
   settle(operation);
 }
@@ -149,11 +149,13 @@ void CallTable::end_waiting() {
 
 void CallTable::end_all() {
   end_waiting();
+  protocol::Event end;
+  end.status = CallStatus::shut_down;
   while (under_way_ != nullptr) {
     Operation& operation = *under_way_;
     unlink(operation);
     operation.payload_open = false;
-    if (std::exchange(operation.call_open, false)) finish(operation, CallStatus::shut_down, {});
+    if (std::exchange(operation.call_open, false)) finish(operation, end);
     settle(operation);
   }
 }
@@ -171,9 +173,11 @@ void CallTable::unlink(Operation& operation) {
   operation.next = operation.previous = nullptr;
 }
 
-void CallTable::finish(Operation& operation, CallStatus status, Message&& response) {
+void CallTable::finish(Operation& operation, const protocol::Event& end) {
+  Message response = link_.hand_out(end.message);
   if (auto* outcome = std::get_if<Outcome>(&operation.done)) {
-    outcome->status = status;
+    outcome->status = end.status;
+    outcome->traffic = end.traffic;
     outcome->response = std::move(response);
     return;
   }
@@ -185,15 +189,19 @@ void CallTable::finish(Operation& operation, CallStatus status, Message&& respon
   if (auto* to_call = std::get_if<Operation::ResponseCallback>(&operation.done)) {
     Operation::ResponseCallback callback = std::move(*to_call);
     if (!callback) return;
-    if (status == CallStatus::ok) {
+    if (end.status == CallStatus::ok) {
       callback(std::move(response));
     } else {
-      callback(error_code(status));
+      callback(call_error(error_code(end.status), operation.server, end.traffic));
     }
   } else if (auto* to_tell = std::get_if<Operation::OneWayCallback>(&operation.done)) {
     Operation::OneWayCallback callback = std::move(*to_tell);
     if (!callback) return;
-    callback(status == CallStatus::ok ? Result<void>() : Result<void>(error_code(status)));
+    if (end.status == CallStatus::ok) {
+      callback({});
+    } else {
+      callback(call_error(error_code(end.status), operation.server, end.traffic));
+    }
   }
 }
 

@@ -102,7 +102,7 @@ int serve(const Options& options) {
       answer_echo(tally, std::move(request));
     }
   });
-  if (!server) throw to_failure(server.error(), fmt::format("cannot listen on {}", options.bind));
+  if (!server) throw to_failure(server.error(), "cannot listen");
   fmt::print("listening on {} ({}, {})\n", to_text(server->address()),
              tree ? fmt::format("files of {}", options.files) : "echo", options.api.security);
   std::fflush(stdout);

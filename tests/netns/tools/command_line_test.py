@@ -51,6 +51,13 @@ class CommandLine(CommandTest):
             self.assert_one_line(homa("ping", bad, "-c", 1, *CLEAR), 2, "HOST:PORT")
         self.assert_one_line(homa("serve", "--echo", "--bind", "127.0.0.1:99999", *CLEAR), 2, "127.0.0.1:99999")
 
+    def test_addresses_of_no_single_host(self):
+        for bad, why in (("224.0.0.1:4", "multicast"), ("255.255.255.255:4", "broadcast"), ("0.0.0.0:4", "every address"),
+                         ("[ff02::1]:4", "multicast"), ("[::]:4", "every address")):
+            self.assert_one_line(homa("call", bad, "--data", "x", *CLEAR), 2, bad, why)
+        self.assert_one_line(homa("serve", "--echo", "--bind", "224.0.0.1:0", *CLEAR), 2, "multicast")
+        self.assert_one_line(homa("serve", "--echo", "--bind", "192.0.2.1:0", *CLEAR), 2, "no interface that is up")
+
     def test_values(self):
         self.assert_one_line(homa("call", "127.0.0.1:1", "--deadline", "soon", *CLEAR), 2, "--deadline", "5s")
         self.assert_one_line(homa("ping", "127.0.0.1:1", "-s", "big", *CLEAR), 2, "--size", "64k")
