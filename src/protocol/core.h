@@ -141,7 +141,6 @@ class Endpoint::Core {
   void give_slot(Association& association, Rpc& rpc, std::uint16_t index, Time now);
   void refresh_sending(Rpc& rpc);
   void begin_sending(Rpc& rpc, const Payload& payload, std::uint64_t unscheduled, Time now);
-  static Event end_of_call(const Rpc& rpc, CallStatus status);
   void finish_call(Rpc& rpc, CallStatus status, Time now);
   void end_call_early(Rpc& rpc, CallStatus status, wire::AbortCode code, Time now);
   void free_slot(Rpc& rpc, Time now);
@@ -150,6 +149,8 @@ class Endpoint::Core {
   void finish_request(Rpc& rpc, Time now);
   void tell_aborted(const Rpc& rpc, CallStatus status);
   void deliver(Rpc& rpc, Time now);
+  Event& add_event(Event::Kind kind);
+  Event& add_call_finished(const Rpc& rpc, CallStatus status);
   std::uint32_t response_limit() const;
   std::uint64_t unscheduled_limit(const Association& association) const;
   Rpc& new_rpc(Association& association, bool caller);
@@ -195,7 +196,7 @@ class Endpoint::Core {
   void drop_contents(const Content& content);
   template <typename Visit>
   void for_each_content(const Content& first, Visit&& visit);
-  std::uint32_t add_content(const Content& content);
+  std::uint32_t add_content();  ///< as it was left: to be filled
 
   // --- core_transmit.cc --------------------------------------------------------------------------------------
   class FrameBuilder;

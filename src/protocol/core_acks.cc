@@ -16,14 +16,13 @@ void Endpoint::Core::for_each_content(const Content& first, Visit&& visit) {
   }
 }
 
-std::uint32_t Endpoint::Core::add_content(const Content& content) {
+std::uint32_t Endpoint::Core::add_content() {
   if (free_content_ == Content::kEnd) {
     contents_.emplace_back();
     free_content_ = static_cast<std::uint32_t>(contents_.size() - 1);
   }
   const std::uint32_t index = free_content_;
   free_content_ = contents_[index].next;
-  contents_[index] = content;
   return index;
 }
 

@@ -196,12 +196,10 @@ void Endpoint::Core::abandon(Association& association, Time now) {
 void Endpoint::Core::tell_aborted(const Rpc& rpc, CallStatus status) {
   ++counters.requests_aborted;
   if (rpc.one_way) return;  // nothing to stop: it was delivered
-  Event event;
-  event.kind = Event::Kind::request_aborted;
+  Event& event = add_event(Event::Kind::request_aborted);
   event.status = status;
   event.peer = rpc.association->remote;
   event.request = rpc.request_id();
-  events_.push_back(event);
 }
 
 bool Endpoint::Core::is_idle(const Association& association) {
@@ -305,12 +303,7 @@ void Endpoint::Core::lose(Association& association, CallStatus status, CallStatu
   const HostAddress local = association.local;
   const bool was_blocked = BlockedList::contains(association);
   destroy_association(association);
-  if (was_blocked) {
-    Event event;
-    event.kind = Event::Kind::writable;
-    event.peer = remote;
-    events_.push_back(event);
-  }
+  if (was_blocked) add_event(Event::Kind::writable).peer = remote;
   if (again.empty()) return;
   Association* renewed = client_association(remote, local, now);
   while (Rpc* rpc = again.pop_front()) {
