@@ -4,12 +4,6 @@
 #include <bit>
 
 namespace homa::simulation {
-namespace {
-
-/// Cut-through: preamble and the smallest frame, which a switch reads before it decides.
-constexpr std::uint32_t kDecisionBytes = 72;
-
-}  // namespace
 
 Port::Port(sim::EventLoop& loop, PacketPool& pool, const PortSettings& settings)
     : loop_(loop), pool_(pool), settings_(settings), clock_(settings.rate) {}

@@ -13,6 +13,9 @@ namespace homa::simulation {
 /// Kind of the event by which a packet arrives at a switch or a host; the argument is its pointer.
 inline constexpr std::uint8_t kPacketArrives = 0;
 
+/// Cut-through: preamble and the smallest frame, which a switch reads before it decides.
+inline constexpr std::uint32_t kDecisionBytes = 72;
+
 /// Memory that the ports of one switch share. A port may use `alpha` times what is free (Choudhury and Hahne 1998).
 struct SharedBuffer {
   std::uint64_t total = 0;
@@ -76,6 +79,7 @@ class Port final : public sim::EventTarget {
   Time free_at() const { return free_at_; }
   bool idle() const { return waiting_mask_ == 0 && loop_.now() >= free_at_; }
   std::uint64_t waiting_bytes() const { return waiting_bytes_; }
+  Rate rate() const { return settings_.rate; }
   Duration time_of(std::uint32_t wire_bytes) const { return clock_.of(wire_bytes); }
 
   void reset_counts();

@@ -72,7 +72,7 @@ struct Backlog {
   LoadVerdict verdict = LoadVerdict::unknown;
 };
 
-/// Queue of one kind of output port; means over time and ports, maxima over both. The frame being sent counts.
+/// Queue of one kind of output port; means over time and ports, maxima over both. The frame being sent does not count.
 struct PortStatistics {
   std::string kind;  ///< "host_up", "host_down" (leaf to host), "leaf_up", "spine_down", "spine_up", "core_down"
   std::uint32_t ports = 0;
@@ -82,7 +82,7 @@ struct PortStatistics {
   std::uint64_t marked = 0;  ///< frames marked CE
 };
 
-/// Bytes on the links from hosts, with headers and gaps.
+/// Bytes of frames that reached hosts, with headers and gaps; whole run. A frame counts for the first thing in it.
 struct TrafficStatistics {
   std::uint64_t unscheduled_bytes = 0;
   std::uint64_t scheduled_bytes = 0;
@@ -105,8 +105,8 @@ struct FlowGoodput {
 
 /// How the run ended.
 enum class RunEnd : std::uint8_t {
-  complete,  ///< as many messages as wanted
-  duration,  ///< spec.duration_us was reached first
+  complete,  ///< all measured messages were delivered
+  duration,  ///< the time was over first: spec.duration_us, or as long again as it took to start the messages
   diverged,  ///< the backlog grew beyond bounds; what is there is reported
   stopped,   ///< the progress callback said so
 };
@@ -123,9 +123,10 @@ struct RunResult {
   std::uint32_t hosts = 0;
   double simulated_us = 0;  ///< virtual time of the whole run
   double warm_up_us = 0;
-  std::uint64_t messages_started = 0;   ///< whole run
-  std::uint64_t messages_measured = 0;  ///< started after warm-up and completed
-  std::uint64_t messages_failed = 0;    ///< ended otherwise than ok
+  std::uint64_t messages_started = 0;     ///< whole run
+  std::uint64_t messages_measured = 0;    ///< started after warm-up, wanted, and delivered
+  std::uint64_t messages_unfinished = 0;  ///< started after warm-up, wanted, and not delivered when the run ended
+  std::uint64_t messages_failed = 0;      ///< ended otherwise than ok
 
   std::vector<SizeBucket> buckets;  ///< ascending, disjoint
   std::vector<SizeBucket> largest;  ///< the largest 1 % and 0.1 % of messages: overlap with `buckets`

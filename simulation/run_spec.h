@@ -68,9 +68,10 @@ struct RunSpec {
   std::uint64_t incast_response_bytes = 10000;
 
   std::uint64_t seed = 1;
-  /// The run ends when so many messages that started after warm-up have completed ...
+  /// So many messages are measured, the first that start after warm-up; the load goes on until all of them are
+  /// delivered, for as long again as it took to start them at most.
   std::uint64_t messages = 100000;
-  /// ... or at this virtual time, if it is not 0, or when the backlog diverges.
+  /// The run ends at this virtual time at the latest, if it is not 0, and when the backlog diverges.
   double duration_us = 0;
   /// Messages that start before it are carried but not measured; 0: chosen by the workload (run_result.h says it).
   double warm_up_us = 0;

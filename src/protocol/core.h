@@ -249,6 +249,7 @@ class Endpoint::Core {
   void retry_held(Time now);
   void stop_receiving(Rpc& rpc);
   void measure_downlink(std::uint64_t bytes, Time now);
+  void watch_for_stall(Rpc& rpc, Time now);
   Duration stall_timeout(const Association& association) const;
 
   void trace(Time now, const char* format, ...) const __attribute__((format(printf, 3, 4)));

@@ -315,7 +315,7 @@ bool Endpoint::Core::next_event(Event& event, Time now) {
   // The application took it: that frees the caller's slot. The RPC is gone when its association was lost meanwhile.
   Rpc* rpc = rpcs_.find(event.request.index, event.request.generation);
   if (rpc == nullptr) return true;
-  send_control(*rpc->association, ContentKind::release, rpc->id);
+  if (!is_native()) send_control(*rpc->association, ContentKind::release, rpc->id);
   finish_request(*rpc, now);
   return true;
 }

@@ -27,6 +27,10 @@ void Endpoint::Core::open_native(Association& association) {
   association.limits.max_message_length = config.max_message_length;
   association.limits.unscheduled_bytes = config.unscheduled_bytes;
   association.limits.slots = config.slots;
+  if (config.fixed_policy.in_force()) {
+    association.cutoffs = config.fixed_policy.cutoffs;
+    association.cutoff_version = unscheduled_.version();
+  }
   if (!association.is_client) by_remote_id_.insert(association);
   ++counters.associations_opened;
 }
@@ -80,12 +84,14 @@ void Endpoint::Core::commit_native(const Datagram& datagram, const Arrival& arri
   }
 }
 
-// Nothing is lost on this carrier, so the last byte sent ends what waits for no answer.
+// Nothing is lost on this carrier: what was sent counts as acknowledged in the order of messages, and the last byte
+// sent ends what waits for no answer.
 void Endpoint::Core::native_sent(Rpc& rpc, Time now) {
   OutMessage& out = rpc.out;
+  out.acknowledged_bytes = out.next;
+  refresh_sending(rpc);
   if (out.next < out.length() || out.announce) return;
   out.acknowledged.add({0, out.length()});
-  out.acknowledged_bytes = out.length();
   if (!rpc.is_caller) {
     finish_request(rpc, now);
   } else if (rpc.one_way) {

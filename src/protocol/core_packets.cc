@@ -232,7 +232,7 @@ bool Endpoint::Core::take_data(Rpc& rpc, const wire::DataPacket& data, const std
     grants_wanted_ = true;
   }
   if (in.counted_incoming > 0 && !TimerQueue::contains(in.stall_timer)) {
-    timers_.set(in.stall_timer, now + stall_timeout(*rpc.association));
+    watch_for_stall(rpc, now);
   }
   return true;
 }

@@ -21,6 +21,8 @@ Endpoint::Core::Core(const Config& settings, std::uint64_t seed, BufferSource& b
       downlink_(settings.downlink) {
   HOMA_ASSERT(config.incarnation != 0);
   held_timer_.kind = TimerKind::held;
+  const FixedPolicy& fixed = config.fixed_policy;
+  if (fixed.in_force()) unscheduled_.fix(fixed.cutoffs, fixed.scheduled_levels);
 }
 
 // Whatever memory is still ours goes back to where it came from; nobody hears of it any more.
