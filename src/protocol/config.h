@@ -43,7 +43,7 @@ struct Config {
 
   // --- what we take from peers -------------------------------------------------------------------------------
   std::uint64_t max_message_length = std::uint64_t{1} << 30;
-  /// Requests in progress that one client association may have here.
+  /// Requests in progress that one client association may have here. At least 1.
   std::uint16_t slots = 1024;
   /// Unscheduled bytes per message that we take without a grant; what we send unscheduled is the peer's number.
   std::uint32_t unscheduled_bytes = 64 * 1024;

@@ -126,9 +126,11 @@ class Endpoint::Core {
   // --- core_associations.cc ----------------------------------------------------------------------------------
   Association* client_association(const Address& server, const HostAddress& local, Time now);
   Association* accept_hello(const Datagram& datagram, const wire::HelloPacket& hello, Time now);
+  bool accept_hello_ack(Association& association, const wire::HelloPacket& hello, Time now);
   Association& new_association(bool client, const Address& remote, const HostAddress& local, Time now);
   bool make_room(Time now);
   void destroy_association(Association& association);
+  void tell_room_in_table();
   void opened(Association& association, const wire::HelloPacket& hello, Time now);
   /// Ends an association. Calls that were sent fail with `status`, those not sent with `unsent`, unless `restart` says
   /// that they may go again on a new one.
@@ -159,6 +161,8 @@ class Endpoint::Core {
   void finish_request(Rpc& rpc, Time now);
   void tell_aborted(const Rpc& rpc, CallStatus status);
   void deliver(Rpc& rpc, Time now);
+  Event& add_event(Event::Kind kind);
+  Event& add_call_finished(const Rpc& rpc, CallStatus status);
   std::uint32_t response_limit() const;
   std::uint64_t unscheduled_limit(const Association& association) const;
   Rpc& new_rpc(Association& association, bool caller);
@@ -204,7 +208,7 @@ class Endpoint::Core {
   void drop_contents(const Content& content);
   template <typename Visit>
   void for_each_content(const Content& first, Visit&& visit);
-  std::uint32_t add_content(const Content& content);
+  std::uint32_t add_content();  ///< as it was left: to be filled
 
   // --- core_transmit.cc --------------------------------------------------------------------------------------
   class FrameBuilder;
@@ -272,6 +276,7 @@ class Endpoint::Core {
   Rng rng_;
   BufferSource& buffers_;
   bool closed_ = false;
+  bool table_blocked_ = false;  // a start met table_full: `writable` is owed
 
   Slab<Association> associations_;
   Slab<Rpc> rpcs_;

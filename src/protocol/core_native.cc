@@ -74,6 +74,7 @@ void Endpoint::Core::commit_native(const Datagram& datagram, const Arrival& arri
     open_native(*association);
   }
   association->last_heard = now;
+  ++association->traffic.heard;
   measure_downlink(datagram.bytes.size, now);
   association->largest_received =
       std::max(association->largest_received, static_cast<std::uint16_t>(datagram.bytes.size));

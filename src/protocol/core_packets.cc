@@ -37,13 +37,7 @@ bool Endpoint::Core::on_packet(Association& association, const wire::Packet& pac
   } else if (const auto* release = std::get_if<wire::ReleasePacket>(&packet)) {
     on_release(association, *release, now);
   } else if (const auto* hello = std::get_if<wire::HelloPacket>(&packet)) {
-    if (hello->is_ack) {
-      if (!association.is_client) return false;
-      if (!association.open) opened(association, *hello, now);
-      // A second answer with another id is a second association of the server's, made of a late copy of our HELLO.
-      // We never use it, and it stays unproven.
-      return association.remote_id.value == hello->source.value;
-    }
+    if (hello->is_ack) return accept_hello_ack(association, *hello, now);
     if (association.is_client) return false;
     association.hello_ack_pending = true;
     queue_control(association);

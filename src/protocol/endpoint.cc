@@ -20,7 +20,7 @@ Endpoint::Core::Core(const Config& settings, std::uint64_t seed, BufferSource& b
       grants_(settings),
       unscheduled_(settings.priority_levels),
       downlink_(settings.downlink) {
-  HOMA_ASSERT(config.incarnation != 0);
+  HOMA_ASSERT(config.incarnation != 0 && config.slots != 0);
   held_timer_.kind = TimerKind::held;
   const FixedPolicy& fixed = config.fixed_policy;
   if (fixed.in_force()) unscheduled_.fix(fixed.cutoffs, fixed.scheduled_levels);
@@ -183,6 +183,8 @@ const char* to_string(StartError error) {
       return "none";
     case StartError::would_block:
       return "would block";
+    case StartError::table_full:
+      return "no room for one more peer";
     case StartError::too_long:
       return "too long";
     case StartError::no_address:
