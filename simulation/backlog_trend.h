@@ -1,4 +1,4 @@
-// Does the backlog grow? Samples at equal distances of time, and a line through their batch means.
+// Does the backlog grow? Samples at equal distances of time, and a line through the batch means of their second half.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,13 @@ class BacklogTrend {
  public:
   void add(std::uint64_t bytes) { samples_.push_back(static_cast<double>(bytes)); }
   std::size_t count() const { return samples_.size(); }
-  /// `interval_s` is the distance of samples, `offered` the bytes per second that are started.
-  Backlog judge(double interval_s, double offered) const;
+  struct Setting {
+    double interval_s = 0;    ///< distance of samples
+    double offered = 0;       ///< bytes per second that are started
+    double relaxation_s = 0;  ///< time in which a backlog forgets what it was
+  };
+  /// No verdict while the samples span less than a few relaxation times, unless the growth is beyond doubt.
+  Backlog judge(const Setting& setting) const;
 
  private:
   std::vector<double> samples_;

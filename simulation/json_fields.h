@@ -63,7 +63,7 @@ class JsonReader {
       if (!json.is_number()) return fail(path, "must be a number");
       value = json.get<T>();
     } else if constexpr (std::is_integral_v<T>) {
-      if (!json.is_number_unsigned() || json.get<std::uint64_t>() > static_cast<std::uint64_t>(static_cast<T>(-1))) {
+      if (!is_count(json) || json.get<std::uint64_t>() > static_cast<std::uint64_t>(static_cast<T>(-1))) {
         return fail(path, "must be a whole number, 0 or more, and not too large");
       }
       value = json.get<T>();
@@ -75,6 +75,9 @@ class JsonReader {
   }
 
  private:
+  static bool is_count(const nlohmann::json& json) {
+    return json.is_number_unsigned() || (json.is_number_integer() && json.get<std::int64_t>() >= 0);
+  }
   void fail(const std::string& path, const std::string& what) {
     if (fault_.empty()) fault_ = (path.empty() ? std::string("the whole") : path) + " " + what;
   }

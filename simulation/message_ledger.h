@@ -17,6 +17,7 @@ struct MessageRecord {
   std::uint32_t source = 0;
   std::uint32_t destination = 0;
   std::uint64_t length = 0;
+  std::uint64_t request = 0;  ///< of a call, whose response is `length`; 0: one-way
   Time started{};
   bool measured = false;
 };
@@ -39,7 +40,7 @@ class MessageLedger {
 
   /// The oldest message between these two of that length. Precondition: there is one.
   MessageRecord arrived(std::uint32_t source, std::uint32_t destination, std::uint64_t length) {
-    const auto queue = queues_.find(key_of({source, destination, length, {}, false}));
+    const auto queue = queues_.find(key_of({source, destination, length, 0, {}, false}));
     HOMA_ASSERT(queue != queues_.end());
     const std::uint32_t number = queue->second.head;
     Entry& entry = entries_[number];

@@ -71,6 +71,7 @@ protocol::Config endpoint_config(const RunSpec& spec, const Topology& topology, 
   config.priority_levels = static_cast<std::uint8_t>(spec.priority_levels);
   config.receive_memory = kEnough;
   config.send_memory = kEnough;
+  config.incast_control = spec.incast_control;
   config.max_waiting_calls = ~std::uint32_t{0};
   if (spec.carrier == RunCarrier::native) {
     config.carrier = protocol::Carrier::native;

@@ -35,6 +35,10 @@ Outcome<RunResult> run(const RunSpec& spec, const ProgressCallback& progress) {
   if (!workload) return Failure::failure(workload.error);
   if (spec.ecn_threshold_bytes != 0) topology->ecn_threshold_bytes = spec.ecn_threshold_bytes;
 
+  if (spec.generator == Generator::victim && (topology->pods * topology->leaves < 2 || topology->hosts_per_leaf < 2)) {
+    return Failure::failure(spec.topology + ": generator victim needs two leaves of two hosts at least");
+  }
+
   const double before = cpu_seconds();
   Simulation simulation(spec, *topology, *workload);
   RunResult result = simulation.run(progress);

@@ -66,7 +66,7 @@ enum class LoadVerdict : std::uint8_t {
 
 /// Message bytes started and not yet delivered, all hosts together.
 struct Backlog {
-  Estimate slope;  ///< bytes per second, as a fraction of the bytes offered per second
+  Estimate slope;  ///< second half of the measuring; bytes per second, as a fraction of the bytes offered per second
   double mean_bytes = 0;
   double max_bytes = 0;
   LoadVerdict verdict = LoadVerdict::unknown;

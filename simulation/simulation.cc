@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simulation/closed_traffic.h"
 #include "simulation/packet_format.h"
+#include "simulation/poisson_traffic.h"
 #include "simulation/policy.h"
 
 namespace homa::simulation {
@@ -13,10 +15,12 @@ constexpr std::uint64_t kLongestMessage = std::uint64_t{1} << 30;
 /// Backlog samples while messages are measured, if all goes well.
 constexpr int kSamples = 240;
 constexpr auto kReportInterval = std::chrono::milliseconds(200);
-/// Below so many samples nothing is said of a trend.
-constexpr std::size_t kSamplesToJudge = 120;
+/// The trend is looked at every so many samples.
+constexpr std::size_t kSamplesPerLook = 40;
 /// A backlog that grows by more than this part of what is offered will not come back: the run stops.
 constexpr double kHopelessGrowth = 0.03;
+/// Warm-up, in times that a backlog needs to forget what it was.
+constexpr int kWarmUpRelaxations = 3;
 
 std::vector<Address> addresses_of(std::uint32_t hosts) {
   std::vector<Address> addresses;
@@ -37,15 +41,16 @@ double gbps(double bytes_per_second) {
   return bytes_per_second * 8e-9;
 }
 
-/// The size below which messages carry this part of all bytes.
-std::uint64_t byte_quantile(const Workload& workload, double part) {
-  const double wanted = workload.mean() * part;
-  double bytes = 0;
-  for (const Workload::Step& step : workload.steps()) {
-    bytes += step.probability * static_cast<double>(step.size);
-    if (bytes >= wanted) return step.size;
-  }
-  return workload.largest();
+/// How long a backlog takes to come to rest: of the order of the busy time that a byte meets in front of it, over the
+/// square of the room that is left (as in the M/G/1 queue).
+double relaxation_s(const Workload& workload, double link_bytes_per_second, double load) {
+  constexpr double kLeastRoom = 0.15;  // close to saturation no warm-up would do
+  const double squares = workload.mean_of([](std::uint64_t size) {
+    const auto bytes = static_cast<double>(size);
+    return bytes * bytes;
+  });
+  const double room = std::max(1 - load, kLeastRoom);
+  return squares / workload.mean() / link_bytes_per_second / (room * room);
 }
 
 }  // namespace
@@ -70,7 +75,14 @@ Simulation::Simulation(const RunSpec& spec, const Topology& topology, const Work
   }
   fabric_ = std::make_unique<Fabric>(topology_, targets, mix64(spec.seed + 0xfab));
   for (ProtocolHost& host : hosts_) host.attach(*fabric_);
+  if (spec.policy == "oracle") {
+    oracle_ =
+        std::make_unique<Oracle>(fabric_->loop(), topology_, unloaded_,
+                                 [this](std::uint32_t source, std::uint32_t destination, std::uint64_t length,
+                                        Time when) { delivered(ledger_.arrived(source, destination, length), when); });
+  }
   plan();
+  make_traffic();
 }
 
 void Simulation::plan() {
@@ -78,64 +90,90 @@ void Simulation::plan() {
   double load = spec_.load;
   if (spec_.load_kind == LoadKind::total) load *= application_load_factor(workload_, kNativeUnscheduledBytes);
   bytes_per_second_ = load * link;
-  const double messages_per_second = bytes_per_second_ * topology_.hosts() / workload_.mean();
-  const Duration measuring = of_s(static_cast<double>(spec_.messages) / messages_per_second);
-  // Long messages make the backlog, and it takes several of them to come to rest.
-  const double long_message_s = static_cast<double>(byte_quantile(workload_, 0.9)) / link;
-  const Duration settling = std::max<Duration>(500us, of_s(long_message_s / std::max(1 - spec_.load, 0.1)));
-  warm_up_ = Time(spec_.warm_up_us > 0 ? of_s(spec_.warm_up_us * 1e-6) : settling);
-  end_ = warm_up_ + 2 * measuring;
+  double sources = topology_.hosts();
+  double message_bytes = workload_.mean();
+  if (spec_.generator == Generator::victim) sources = 1;
+  if (spec_.generator == Generator::incast) {
+    // One link carries all, and a round must have passed before anything is measured.
+    sources = 1;
+    bytes_per_second_ = link;
+    message_bytes = static_cast<double>(spec_.incast_response_bytes);
+    relaxation_ = of_s(message_bytes * spec_.incast_width / link) + 1ms;
+  } else {
+    relaxation_ = std::max<Duration>(200us, of_s(relaxation_s(workload_, link, spec_.load)));
+  }
+  const Duration measuring = of_s(static_cast<double>(spec_.messages) * message_bytes / (bytes_per_second_ * sources));
+  warm_up_ = Time(spec_.warm_up_us > 0 ? of_s(spec_.warm_up_us * 1e-6) : kWarmUpRelaxations * relaxation_);
+  end_ = warm_up_ + measuring + std::max(measuring, relaxation_);
   if (spec_.duration_us > 0) end_ = std::min(end_, Time(of_s(spec_.duration_us * 1e-6)));
   sample_interval_ = std::max<Duration>(measuring / kSamples, 1us);
-  traffic_ = std::make_unique<PoissonTraffic>(fabric_->loop(), workload_, topology_.hosts(), bytes_per_second_,
-                                              spec_.seed, *this);
+}
+
+void Simulation::make_traffic() {
+  sim::EventLoop& loop = fabric_->loop();
+  const std::uint32_t hosts = topology_.hosts();
+  PoissonTraffic::Settings poisson{hosts, hosts, bytes_per_second_, spec_.generator == Generator::request_response,
+                                   spec_.seed};
+  switch (spec_.generator) {
+    case Generator::poisson_one_way:
+    case Generator::request_response:
+      traffic_.push_back(std::make_unique<PoissonTraffic>(loop, workload_, poisson, *this));
+      break;
+    case Generator::incast:
+      flows_.push_back({"incast", ~0u, 0});
+      traffic_.push_back(
+          std::make_unique<IncastTraffic>(hosts, spec_.incast_width, spec_.incast_response_bytes, *this));
+      break;
+    case Generator::victim: {
+      const VictimHosts victim{0, 1, topology_.hosts_per_leaf, topology_.hosts_per_leaf + 1};
+      flows_ = {{"A to C", victim.a, victim.c}, {"B to C", victim.b, victim.c}, {"A to D", victim.a, victim.d}};
+      traffic_.push_back(std::make_unique<SaturatingTraffic>(victim, *this));
+      poisson.sources = 1;
+      auto short_messages = std::make_unique<PoissonTraffic>(loop, workload_, poisson, *this);
+      short_messages->send_only_to(victim.d);
+      traffic_.push_back(std::move(short_messages));
+      break;
+    }
+  }
 }
 
 RunResult Simulation::run(const ProgressCallback& progress) {
-  traffic_->start();
-  sim::EventLoop& loop = fabric_->loop();
-  while (loop.now() < warm_up_ && how_ended_ != RunEnd::stopped) {
-    loop.run_until(std::min(loop.now() + sample_interval_, warm_up_));
-    if (!report(progress)) how_ended_ = RunEnd::stopped;
-  }
-  begin_measuring();
-  while (!is_over()) {
-    loop.run_until([this] { return phase_ == Phase::draining && recorder_.count() >= measured_started_; },
-                   std::min(loop.now() + sample_interval_, end_));
-    sample_backlog();
-    if (!report(progress)) how_ended_ = RunEnd::stopped;
-  }
+  for (const auto& traffic : traffic_) traffic->start();
+  advance_to(std::min(warm_up_, end_), progress);
+  phase_ = Phase::measuring;
+  fabric_->reset_counts();
+  advance_to(end_, progress);
+  if (!over_ && !all_delivered()) how_ended_ = RunEnd::duration;
   return result();
 }
 
-void Simulation::begin_measuring() {
-  phase_ = Phase::measuring;
-  fabric_->reset_counts();
-}
-
-bool Simulation::is_over() const {
-  if (how_ended_ != RunEnd::complete) return true;
-  return phase_ == Phase::draining && recorder_.count() >= measured_started_;
+void Simulation::advance_to(Time end, const ProgressCallback& progress) {
+  while (!over_ && now() < end && !all_delivered()) {
+    fabric_->loop().run_until([this] { return all_delivered(); }, std::min(now() + sample_interval_, end));
+    if (phase_ != Phase::warming_up && !all_delivered()) sample_backlog();
+    report(progress);
+  }
 }
 
 void Simulation::sample_backlog() {
-  if (is_over()) return;
-  if (now() >= end_) {
-    how_ended_ = RunEnd::duration;
-    return;
-  }
   trend_.add(ledger_.bytes());
-  // Not before the backlog had time to swing: as long again as it took to come to rest.
-  if (trend_.count() < kSamplesToJudge || trend_.count() % (kSamplesToJudge / 4) != 0 ||
-      now() - warm_up_ < warm_up_ - Time{})
-    return;
-  const Backlog backlog = trend_.judge(in_s(sample_interval_), bytes_per_second_ * topology_.hosts());
-  if (backlog.slope.low > kHopelessGrowth) how_ended_ = RunEnd::diverged;
+  if (trend_.count() % kSamplesPerLook != 0 || over_) return;
+  const Backlog backlog = judge_backlog();
+  if (backlog.verdict != LoadVerdict::diverges || backlog.slope.low < kHopelessGrowth) return;
+  how_ended_ = RunEnd::diverged;
+  over_ = true;
 }
 
-bool Simulation::report(const ProgressCallback& progress) {
+Backlog Simulation::judge_backlog() const {
+  // Closed generators cannot overload anything.
+  const bool closed = spec_.generator == Generator::incast || spec_.generator == Generator::victim;
+  const double offered = closed ? 0 : bytes_per_second_ * topology_.hosts();
+  return trend_.judge({in_s(sample_interval_), offered, in_s(relaxation_)});
+}
+
+void Simulation::report(const ProgressCallback& progress) {
   const auto clock = std::chrono::steady_clock::now();
-  if (!progress || clock - last_report_ < kReportInterval) return true;
+  if (!progress || over_ || clock - last_report_ < kReportInterval) return;
   last_report_ = clock;
   Progress state;
   state.virtual_us = in_us(now() - Time{});
@@ -143,31 +181,44 @@ bool Simulation::report(const ProgressCallback& progress) {
   state.messages_done = recorder_.count();
   state.messages_total = spec_.messages;
   state.events = fabric_->loop().executed();
-  return progress(state);
+  if (progress(state)) return;
+  how_ended_ = RunEnd::stopped;
+  over_ = true;
 }
 
 // --- messages ----------------------------------------------------------------------------------------------------
 
-void Simulation::start_message(std::uint32_t source, std::uint32_t destination, std::uint64_t length) {
+void Simulation::start_message(const Start& start) {
   ++started_;
-  if (phase_ != Phase::warming_up) bytes_started_ += length;
-  const bool measured = phase_ == Phase::measuring;
+  if (phase_ != Phase::warming_up) bytes_started_ += start.length;
+  const bool measured = phase_ == Phase::measuring && start.counts;
   if (measured && ++measured_started_ == spec_.messages) phase_ = Phase::draining;
-  ledger_.start({source, destination, length, now(), measured});
-  if (spec_.generator == Generator::request_response) {
-    hosts_[source].start_call(destination, length, destination);
+  ledger_.start({start.source, start.destination, start.length, start.request, now(), measured});
+  if (oracle_) return oracle_->start(start.source, start.destination, start.length);
+  ProtocolHost& host = hosts_[start.source];
+  if (start.request != 0) {
+    host.start_call(start.destination, start.request, start.destination);
   } else {
-    hosts_[source].start_one_way(destination, length, destination);
+    host.start_one_way(start.destination, start.length, start.destination);
   }
 }
 
-void Simulation::delivered(const MessageRecord& record, Time when) {
-  if (phase_ != Phase::warming_up) bytes_delivered_ += record.length;
-  if (!record.measured) return;
+Duration Simulation::unloaded(const MessageRecord& record) {
   const Distance distance = distance_between(topology_, record.source, record.destination);
-  const bool echo = spec_.generator == Generator::request_response;
-  recorder_.add(record.length, when - record.started,
-                echo ? unloaded_.of_echo(record.length, distance) : unloaded_.of(record.length, distance));
+  if (record.request == 0) return unloaded_.of(record.length, distance);
+  return unloaded_.of_call(record.request, record.length, distance);
+}
+
+void Simulation::delivered(const MessageRecord& record, Time when) {
+  if (phase_ != Phase::warming_up) {
+    bytes_delivered_ += record.length;
+    for (Flow& flow : flows_) {
+      const bool any = flow.source == ~0u;
+      if (any || (flow.source == record.source && flow.destination == record.destination)) flow.bytes += record.length;
+    }
+  }
+  if (record.measured) recorder_.add(record.length, when - record.started, unloaded(record));
+  for (const auto& traffic : traffic_) traffic->delivered(record);
 }
 
 void Simulation::one_way_arrived(ProtocolHost& host, std::uint32_t source, std::uint64_t length, Time when) {
@@ -175,13 +226,14 @@ void Simulation::one_way_arrived(ProtocolHost& host, std::uint32_t source, std::
 }
 
 void Simulation::request_arrived(ProtocolHost& host, protocol::RequestId request, std::uint64_t length) {
-  host.reply(request, length);
+  host.reply(request, spec_.generator == Generator::incast ? spec_.incast_response_bytes : length);
 }
 
 void Simulation::finished(ProtocolHost& host, std::uint64_t cookie, protocol::CallStatus status, std::uint64_t length,
                           Time when) {
   if (status != protocol::CallStatus::ok) ++failed_;
-  if (spec_.generator != Generator::request_response || status != protocol::CallStatus::ok) return;
+  const bool calls = spec_.generator == Generator::request_response || spec_.generator == Generator::incast;
+  if (!calls || status != protocol::CallStatus::ok) return;
   delivered(ledger_.arrived(host.number(), static_cast<std::uint32_t>(cookie), length), when);
 }
 
@@ -202,9 +254,10 @@ RunResult Simulation::result() {
   const double measured_s = std::max(in_s(now() - warm_up_), 1e-9);
   result.rates.offered_gbps = gbps(static_cast<double>(bytes_started_) / measured_s / topology_.hosts());
   result.rates.goodput_gbps = gbps(static_cast<double>(bytes_delivered_) / measured_s / topology_.hosts());
-  result.backlog = trend_.judge(in_s(sample_interval_), bytes_per_second_ * topology_.hosts());
-  if (how_ended_ == RunEnd::diverged) result.backlog.verdict = LoadVerdict::diverges;
+  result.backlog = judge_backlog();
   report_ports(result, measured_s);
+  for (const Flow& flow : flows_)
+    result.flows.push_back({flow.name, gbps(static_cast<double>(flow.bytes) / measured_s)});
   result.traffic = setting_.traffic;
   result.drops.random_losses = setting_.random_losses;
   result.events = fabric_->loop().executed();

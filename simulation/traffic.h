@@ -3,46 +3,34 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <vector>
 
-#include "base/rng.h"
-#include "simulation/workload.h"
-#include "testing/event_loop.h"
+#include "simulation/message_ledger.h"
 
 namespace homa::simulation {
 
 /// Takes what a generator makes.
 class MessageStarter {
  public:
-  virtual void start_message(std::uint32_t source, std::uint32_t destination, std::uint64_t length) = 0;
+  struct Start {
+    std::uint32_t source = 0;
+    std::uint32_t destination = 0;
+    std::uint64_t length = 0;   ///< of a one-way message, or of a response
+    std::uint64_t request = 0;  ///< length of the request that asks for it; 0: one-way
+    bool counts = true;         ///< for slowdown and for the messages wanted
+  };
+  virtual void start_message(const Start& start) = 0;
 
  protected:
   ~MessageStarter() = default;
 };
 
-/// Each host starts messages to random others, at exponential distances of time.
-class PoissonTraffic final : public sim::EventTarget {
+/// A generator. Outlives what it has scheduled.
+class Traffic {
  public:
-  /// `bytes_per_second` of messages that each host starts.
-  PoissonTraffic(sim::EventLoop& loop, const Workload& workload, std::uint32_t hosts, double bytes_per_second,
-                 std::uint64_t seed, MessageStarter& starter);
-  void start();
-  void on_event(std::uint8_t kind, std::uint64_t host) override;
-
- private:
-  struct Source {
-    Rng rng;
-    double next_ns;  // kept in full, or rounding would raise the load of small messages
-  };
-  void schedule(std::uint64_t host);
-
-  sim::EventLoop& loop_;
-  const Workload& workload_;
-  const std::uint32_t hosts_;
-  const double mean_gap_ns_;
-  MessageStarter& starter_;
-  std::vector<Source> sources_;
+  virtual ~Traffic() = default;
+  virtual void start() = 0;
+  /// A message of this generator came to its end.
+  virtual void delivered(const MessageRecord&) {}
 };
 
 }  // namespace homa::simulation

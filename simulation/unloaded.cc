@@ -25,9 +25,18 @@ Duration UnloadedTimes::of(std::uint64_t length, Distance distance) {
   return entry->second;
 }
 
-Duration UnloadedTimes::of_echo(std::uint64_t length, Distance distance) {
+Duration UnloadedTimes::on_link(std::uint64_t length) {
+  const auto [entry, is_new] = known_on_link_.try_emplace(length);
+  if (is_new) {
+    LinkClock clock(topology_.host_rate);
+    for (const std::uint32_t frame : frames_of(length)) entry->second += clock.next(frame);
+  }
+  return entry->second;
+}
+
+Duration UnloadedTimes::of_call(std::uint64_t request, std::uint64_t response, Distance distance) {
   // The application answers at once, but the answer leaves only when the software has acted on the request.
-  return 2 * of(length, distance) + topology_.delivery_lead;
+  return of(request, distance) + topology_.delivery_lead + of(response, distance);
 }
 
 // Bytes of wire of each frame, in order.

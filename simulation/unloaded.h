@@ -24,8 +24,10 @@ class UnloadedTimes {
 
   /// From start to delivery of a one-way message.
   Duration of(std::uint64_t length, Distance distance);
-  /// Of a call whose response is as long as its request.
-  Duration of_echo(std::uint64_t length, Distance distance);
+  /// Of that, what the frames take on a link of a host.
+  Duration on_link(std::uint64_t length);
+  /// Of a call, when the server answers at once.
+  Duration of_call(std::uint64_t request, std::uint64_t response, Distance distance);
 
  private:
   struct Hop {
@@ -42,6 +44,7 @@ class UnloadedTimes {
   const std::uint64_t unscheduled_bytes_;
   const std::uint32_t datagram_size_;
   std::unordered_map<std::uint64_t, Duration> known_;
+  std::unordered_map<std::uint64_t, Duration> known_on_link_;
 };
 
 }  // namespace homa::simulation

@@ -80,7 +80,7 @@ bool Peer::try_start(const CallRecord& wish, Ledger::Index* index) {
   if (result.error != protocol::StartError::none) {
     ledger_.withdraw(*index);
     host().payloads().discard(payload.cookie);
-    if (result.error != protocol::StartError::would_block) {
+    if (!protocol::is_back_pressure(result.error)) {
       verdict_.fail("start", fmt::format("host {}: start() says {}", index_, protocol::to_string(result.error)));
     }
     return false;

@@ -28,7 +28,7 @@ void WireChecker::moved(const Address& before, const Address& after) {
 }
 
 void WireChecker::sent(const Parcel& parcel) {
-  if (parcel.hostile || participants_.count(key(parcel.from)) == 0) return;
+  if (!is_judged(parcel)) return;
   count(parcel);
   check_amplification(parcel);
 }
@@ -60,6 +60,7 @@ void WireChecker::check_amplification(const Parcel& parcel) {
 }
 
 void WireChecker::delivered(const Parcel& parcel) {
+  count_late_arrival(parcel);
   // A process that slept may find in its socket what came to its old address.
   const auto at = moved_.find(key(parcel.to));
   Contact& contact = contacts_[{at == moved_.end() ? key(parcel.to) : at->second, key(parcel.from)}];
@@ -87,7 +88,7 @@ std::uint64_t DuplicateCounter::arrived_again(const Address& address) const {
 
 WireChecker::Window& WireChecker::window_of(const AddressKey& from, const AddressKey& to) {
   Window& window = windows_[{from, to}];
-  const std::int64_t number = loop_.now().time_since_epoch() / limits_.window;
+  const std::int64_t number = window_number(loop_.now());
   if (number != window.number) {
     window.data_before = number == window.number + 1 ? window.data : 0;
     window.data = window.control = 0;
@@ -95,6 +96,12 @@ WireChecker::Window& WireChecker::window_of(const AddressKey& from, const Addres
     window.number = number;
   }
   return window;
+}
+
+// Data can wait in a card or a queue for longer than a window remembers; what it calls forth follows its arrival.
+void WireChecker::count_late_arrival(const Parcel& parcel) {
+  if ((parcel.kinds & kData) == 0 || !is_judged(parcel)) return;
+  if (window_number(loop_.now()) > window_number(parcel.sent) + 1) ++window_of(key(parcel.from), key(parcel.to)).data;
 }
 
 void WireChecker::count(const Parcel& parcel) {

@@ -21,7 +21,7 @@ struct WireLimits {
   /// Frames without DATA that a pair may exchange in one direction per window ...
   Duration window = 100ms;
   std::uint64_t control_per_window = 80;
-  /// ... and those that each frame with DATA, either way, excuses.
+  /// ... and those that each frame with DATA, either way, excuses: where it leaves, and where it arrives.
   std::uint64_t control_per_data = 4;
 };
 
@@ -66,7 +66,10 @@ class WireChecker final : public PacketObserver {
     bool blamed = false;
   };
 
+  bool is_judged(const Parcel& parcel) const { return !parcel.hostile && participants_.count(key(parcel.from)) != 0; }
+  std::int64_t window_number(Time time) const { return time.time_since_epoch() / limits_.window; }
   void count(const Parcel& parcel);
+  void count_late_arrival(const Parcel& parcel);
   Window& window_of(const AddressKey& from, const AddressKey& to);
   void check_amplification(const Parcel& parcel);
 

@@ -38,7 +38,8 @@ class Client {
   /// Runs once per one-way message: success means that the whole message is at the peer's application.
   using OneWayCallback = UniqueFunction<void(Result<void>)>;
 
-  /// Opens sockets and starts threads. Errors: bad_option, address_in_use, permission_denied, system_error.
+  /// Opens sockets and starts threads. Errors: bad_option, no_address, address_in_use, permission_denied,
+  /// system_error.
   static Result<Client> open(const ClientOptions& options);
 
   Client(Client&&) noexcept;

@@ -32,7 +32,7 @@ enum class ErrorCode : std::uint8_t {
 
   // A call that did not start; nothing was sent and nothing is referenced:
   would_block,  ///< too much is under way; try again when a call has ended (see Client::notify_writable)
-  no_address,   ///< the address cannot be used: port 0, or link-local without an interface
+  no_address,   ///< the address cannot be used; also one to listen at that is not of this host
 
   // The environment:
   bad_option,         ///< an option is out of range or contradicts another
@@ -51,6 +51,12 @@ class Error {
  public:
   Error(ErrorCode code) : code_(code) {}  // NOLINT(google-explicit-constructor): `return ErrorCode::would_block;`
   Error(ErrorCode code, std::string detail) : code_(code), detail_(std::move(detail)) {}
+  /// For an occurrence of which more is known than its code says: `text` has cause and cure, and is the message().
+  static Error explained(ErrorCode code, std::string text) {
+    Error error(code, std::move(text));
+    error.explained_ = true;
+    return error;
+  }
 
   ErrorCode code() const { return code_; }
   /// What was special about this occurrence: an address, an option's name, the system's own words. May be empty.
@@ -62,6 +68,7 @@ class Error {
 
  private:
   ErrorCode code_;
+  bool explained_ = false;
   std::string detail_;
 };
 

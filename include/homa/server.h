@@ -61,6 +61,8 @@ class Request {
   void reply(Gather response);
   /// Sends a received message back, or on, without copying it.
   void reply(Message&& response);
+  /// Carries no text: the packet that says it has a fixed size and holds a code (docs/wire.md, section 3). What the
+  /// caller is to read belongs into a response.
   void refuse(RefuseReason reason = RefuseReason::failed);
 
  private:
@@ -73,7 +75,8 @@ class Server {
  public:
   using Handler = std::function<void(Request)>;
 
-  /// Binds the port and starts threads. Errors: bad_option, address_in_use, permission_denied, system_error.
+  /// Binds the port and starts threads. Errors: bad_option, no_address, address_in_use, permission_denied,
+  /// system_error.
   static Result<Server> start(const ServerOptions& options, Handler handler);
 
   Server(Server&&) noexcept;

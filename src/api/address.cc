@@ -12,7 +12,7 @@ Result<Address> parse(std::string_view text, net::NameLookup lookup) {
   if (address) return *address;
   const net::NetErrorKind kind = address.error().kind;
   const bool by_name = kind == net::NetErrorKind::unknown_name || kind == net::NetErrorKind::name_service;
-  return Error(by_name ? ErrorCode::name_not_resolved : ErrorCode::bad_address, address.error().describe());
+  return Error::explained(by_name ? ErrorCode::name_not_resolved : ErrorCode::bad_address, address.error().describe());
 }
 
 }  // namespace

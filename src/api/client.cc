@@ -8,13 +8,9 @@
 namespace homa {
 namespace {
 
-ErrorCode code_of(const runtime::Outcome& outcome) {
-  return outcome.started ? runtime::error_code(outcome.status) : outcome.not_started;
-}
-
-/// Names the peer, so that the error still says something far from the call.
 Error error_of(const runtime::Outcome& outcome, const Address& server) {
-  return {code_of(outcome), to_string(server)};
+  const ErrorCode code = outcome.started ? runtime::error_code(outcome.status) : outcome.not_started;
+  return runtime::call_error(code, server, outcome.traffic);
 }
 
 bool is_ok(const runtime::Outcome& outcome) {

@@ -129,8 +129,11 @@ Result<CallToken> ClientCore::launch(ShardLink& link, Shard* shard, Operation& o
   if (shard != nullptr) {
     const protocol::StartError error = shard->try_start(operation);
     if (error == protocol::StartError::none) return token;
+    const Address server = operation.server;
     discard(link, shard, operation);
-    return runtime::error_code(error);
+    // Met again and again under load, would_block stays cheap: no text.
+    if (protocol::is_back_pressure(error)) return ErrorCode::would_block;
+    return runtime::call_error(runtime::error_code(error), server);
   }
   Command command;
   command.kind = Command::Kind::start;

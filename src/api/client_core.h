@@ -7,6 +7,7 @@
 #include <span>
 
 #include "homa/client.h"
+#include "runtime/call_status.h"
 #include "runtime/shard_group.h"
 
 namespace homa::api {
@@ -71,7 +72,7 @@ template <typename Callback, typename Fill>
 Result<CallToken> ClientCore::begin(const Address& server, const CallOptions& options, Callback done, Fill&& fill,
                                     std::size_t length) {
   if (length > max_message_length_) return ErrorCode::too_long;
-  if (server.port == 0) return ErrorCode::no_address;
+  if (!server.can_be_peer()) return runtime::call_error(ErrorCode::no_address, server);
   const std::size_t chosen = shards_->choose();
   runtime::ShardLink& link = shards_->link(chosen);
   if (!reserve_pending(link)) return ErrorCode::would_block;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <string>
 
+#include "homa/address.h"
 #include "wire/packet.h"
 
 namespace homa::api {
@@ -21,6 +22,9 @@ Error bad_option(std::string text) {
 Result<void> check(const EndpointOptions& options) {
   if (options.shards < 1 || options.shards > kMaxShards) return bad_option("shards: 1 .. 64");
   if (options.drive == Drive::caller && options.shards != 1) return bad_option("shards: 1 with Drive::caller");
+  if (options.bind.host.is_multicast() || options.bind.host.is_broadcast()) {
+    return Error(ErrorCode::no_address, "bind " + to_string(options.bind) + ": multicast or broadcast");
+  }
   if (options.spin < Duration::zero()) return bad_option("spin: not negative");
   if (options.priorities.levels > 8 || !std::has_single_bit(options.priorities.levels)) {
     return bad_option("priorities.levels: 8, 4, 2 or 1");

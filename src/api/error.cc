@@ -31,8 +31,8 @@ constexpr Explanation kExplanations[] = {
     {ErrorCode::protocol_error, "protocol_error", "the peer contradicted itself",
      "check that both ends run compatible versions; packets may be forged on a network that is not trusted"},
     {ErrorCode::would_block, "would_block", "too much is under way", "try again when a call has ended"},
-    {ErrorCode::no_address, "no_address", "the peer's address cannot be used",
-     "give a port, and for a link-local address the interface, as in [fe80::1%eth0]:4000"},
+    {ErrorCode::no_address, "no_address", "the address cannot be used",
+     "give the address and port of one host, and for a link-local one the interface, as in [fe80::1%eth0]:4000"},
     {ErrorCode::bad_option, "bad_option", "an option is out of range or contradicts another", "correct the option"},
     {ErrorCode::bad_address, "bad_address", "the text is not an address",
      "write 192.0.2.1:4000, [2001:db8::1]:4000 or host.example:4000"},
@@ -61,6 +61,7 @@ std::string_view to_string(ErrorCode code) {
 }
 
 std::string Error::message() const {
+  if (explained_) return detail_;
   const Explanation& entry = explanation(code_);
   std::string text(entry.cause);
   if (!detail_.empty()) text.append(" (").append(detail_).append(")");

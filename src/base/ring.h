@@ -22,13 +22,15 @@ class Ring {
   T& front() { return (*this)[0]; }
   T& back() { return (*this)[size_ - 1]; }
 
-  T& push_back(T value) {
+  /// The new last element, equal to T{}: to be filled in place, which large elements are cheaper by.
+  T& append() {
     if (size_ == capacity_) grow();
     T& slot = slots_[(head_ + size_) & (capacity_ - 1)];
-    slot = std::move(value);
+    slot = T{};
     ++size_;
     return slot;
   }
+  T& push_back(T value) { return append() = std::move(value); }
   void pop_front() {
     HOMA_ASSERT(size_ > 0);
     head_ = (head_ + 1) & (capacity_ - 1);

@@ -32,7 +32,12 @@ class Slab {
     const std::uint32_t index = free_;
     Cell& cell = at(index);
     free_ = cell.next_free;
-    T* made = new (cell.storage) T(std::forward<Args>(args)...);
+    T* made = nullptr;
+    if constexpr (sizeof...(Args) == 0) {
+      made = new (cell.storage) T;  // not T(), which may zero all of a large object before it is initialised
+    } else {
+      made = new (cell.storage) T(std::forward<Args>(args)...);
+    }
     cell.live = true;
     made->slab_index = index;
     made->slab_generation = cell.generation;

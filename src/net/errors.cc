@@ -70,7 +70,7 @@ constexpr OpenRow kOpenErrors[] = {
      "choose another port, or stop its owner (ss -ulnp shows it)"},
     // bind: no such address; also while its interface is down or IPv6 duplicate address detection is running.
     {EADDRNOTAVAIL, NetErrorKind::address_not_local, "no interface that is up has this address",
-     "check `ip address`; bring the interface up, or bind the wildcard address"},
+     "check `ip address`, bring the interface up, or bind the wildcard address"},
     // bind: the scope names an interface that does not exist.
     {ENODEV, NetErrorKind::address_not_local, "the interface that the scope names does not exist", "check `ip link`"},
     {EINVAL, NetErrorKind::address_not_local, "this address cannot be bound here",

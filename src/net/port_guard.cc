@@ -61,7 +61,7 @@ NetError in_use(const Address& address, const Holder& holder) {
   NetError error = interpret_open_error(EADDRINUSE, "port guard " + format(address));
   error.cause = "port " + std::to_string(address.port) + " is held by another Homa endpoint";
   if (holder.pid != 0) error.cause += ", process " + std::to_string(holder.pid);
-  error.cure = "choose another port, stop that process, or ask for sharing in both";
+  error.cure = "choose another port, or stop that process";
   return error;
 }
 
@@ -71,13 +71,8 @@ Result<Address> probe(const Address& wanted, const PortGuard::Options& options) 
   plain.v6_only = options.v6_only;
   plain.receive_buffer = plain.send_buffer = 4096;
   Result<UdpSocket> socket = UdpSocket::open(wanted, plain);
-  if (socket) return socket->local_address();
-  NetError error = socket.error();
-  if (error.kind == NetErrorKind::address_in_use) {
-    error.cause = "port " + std::to_string(wanted.port) + " is in use by another socket";
-    error.cure = "choose another port, stop its owner (ss -ulnp shows it), or ask for sharing";
-  }
-  return error;
+  if (!socket) return socket.error();
+  return socket->local_address();
 }
 
 /// Takes the abstract name; -1 with errno.

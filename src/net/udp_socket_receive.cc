@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "net/receive_slots.h"
+#include "net/system_calls.h"
 #include "net/udp_socket.h"
 
 namespace homa::net {
@@ -99,8 +100,8 @@ PeerError to_peer_error(msghdr& message, const SocketAddress& name) {
 
 /// As recvmmsg; for one buffer the plainer call costs less.
 int receive_some(int fd, mmsghdr* messages, std::size_t count) {
-  if (count > 1) return ::recvmmsg(fd, messages, static_cast<unsigned>(count), MSG_DONTWAIT, nullptr);
-  const ssize_t got = ::recvmsg(fd, &messages[0].msg_hdr, MSG_DONTWAIT);
+  if (count > 1) return receive_messages(fd, messages, static_cast<unsigned>(count), MSG_DONTWAIT);
+  const ssize_t got = receive_message(fd, &messages[0].msg_hdr, MSG_DONTWAIT);
   if (got < 0) return -1;
   messages[0].msg_len = static_cast<unsigned>(got);
   return 1;

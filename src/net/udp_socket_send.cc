@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "net/socket_address.h"
+#include "net/system_calls.h"
 #include "net/udp_socket.h"
 
 namespace homa::net {
@@ -16,10 +17,9 @@ constexpr int kAttemptsPastPendingErrors = 3;
 
 /// One datagram by the cheapest call that says it all.
 bool send_alone(int fd, const msghdr& message) {
-  if (message.msg_controllen != 0) return ::sendmsg(fd, &message, MSG_DONTWAIT) >= 0;
+  if (message.msg_controllen != 0) return send_message(fd, &message, MSG_DONTWAIT) >= 0;
   const iovec& bytes = message.msg_iov[0];
-  return ::sendto(fd, bytes.iov_base, bytes.iov_len, MSG_DONTWAIT, static_cast<const sockaddr*>(message.msg_name),
-                  message.msg_namelen) >= 0;
+  return send_to(fd, bytes.iov_base, bytes.iov_len, MSG_DONTWAIT, message.msg_name, message.msg_namelen) >= 0;
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ SendResult UdpSocket::send_segmented(ByteView part, std::size_t segment_size, En
   envelope.fill(message, vector, part);
   envelope.control_size = plain_control;
   for (int attempt = 1;; ++attempt) {
-    if (::sendmsg(fd_, &message, MSG_DONTWAIT) >= 0) {
+    if (send_message(fd_, &message, MSG_DONTWAIT) >= 0) {
       ++counters_.segmented_sends;
       counters_.pending_errors += static_cast<std::uint64_t>(attempt - 1);
       return {SendStatus::sent, (part.size + segment_size - 1) / segment_size, 0};
@@ -168,7 +168,7 @@ SendResult UdpSocket::send_messages(mmsghdr* messages, std::size_t count) {
   while (sent < count) {
     const int n = count - sent == 1
                       ? (send_alone(fd_, messages[sent].msg_hdr) ? 1 : -1)
-                      : ::sendmmsg(fd_, messages + sent, static_cast<unsigned>(count - sent), MSG_DONTWAIT);
+                      : net::send_messages(fd_, messages + sent, static_cast<unsigned>(count - sent), MSG_DONTWAIT);
     if (n > 0) {
       // When it stopped in the middle the next call tells why.
       sent += static_cast<std::size_t>(n);

@@ -81,7 +81,8 @@ struct Association {
   RttEstimator last_rtt;                                         ///< of the top lane when it was
   PathMtu mtu;
   std::uint16_t largest_received = 0;  ///< datagram, of this peer
-  Duration best_rtt{0};                ///< smallest minimum of any lane
+  PeerTraffic traffic;
+  Duration best_rtt{0};  ///< smallest minimum of any lane
   Time last_heard{};
   Time first_unanswered = kNever;
   Time first_hint = kNever;

@@ -43,7 +43,7 @@ struct Config {
 
   // --- what we take from peers -------------------------------------------------------------------------------
   std::uint64_t max_message_length = std::uint64_t{1} << 30;
-  /// Requests in progress that one client association may have here.
+  /// Requests in progress that one client association may have here. At least 1.
   std::uint16_t slots = 1024;
   /// Unscheduled bytes per message that we take without a grant; what we send unscheduled is the peer's number.
   std::uint32_t unscheduled_bytes = 64 * 1024;
@@ -81,6 +81,9 @@ struct Config {
   double oldest_share = 0.05;
   /// Bit i set: messages of class i are ordered by deadline first, not by bytes left (those without one come last).
   std::uint32_t deadline_classes = 0;
+  /// The more responses are expected, the less of each may come unscheduled (SIGCOMM'18 section 3.6). Off only to show
+  /// what it is good for.
+  bool incast_control = true;
   /// Rate of the host's links when it is known; zero: measure.
   Rate downlink;
   Rate uplink;

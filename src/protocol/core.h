@@ -104,6 +104,18 @@ class Endpoint::Core {
     static std::uint64_t hash(const Key& key, std::uint64_t secret) { return homa::hash(key, secret); }
     static const Key& key(const Host& host) { return host.address; }
   };
+  /// Native requests by association and id: one may overtake the last packets of another, so slots would not do.
+  struct NativeRequestTraits {
+    struct Key {
+      std::uint64_t association = 0;
+      std::uint64_t id = 0;
+      friend bool operator==(const Key& a, const Key& b) { return a.id == b.id && a.association == b.association; }
+    };
+    static std::uint64_t hash(const Key& key, std::uint64_t secret) {
+      return mix64(mix64(key.id ^ secret) + key.association);
+    }
+    static Key key(const Rpc& rpc) { return {rpc.association->local_id.value, rpc.id.value}; }
+  };
   using AllList = IntrusiveList<Association, &Association::all_hook>;
   using BlockedList = IntrusiveList<Association, &Association::blocked_hook>;
   using ControlQueue = IntrusiveList<Association, &Association::control_hook>;
@@ -114,9 +126,11 @@ class Endpoint::Core {
   // --- core_associations.cc ----------------------------------------------------------------------------------
   Association* client_association(const Address& server, const HostAddress& local, Time now);
   Association* accept_hello(const Datagram& datagram, const wire::HelloPacket& hello, Time now);
+  bool accept_hello_ack(Association& association, const wire::HelloPacket& hello, Time now);
   Association& new_association(bool client, const Address& remote, const HostAddress& local, Time now);
   bool make_room(Time now);
   void destroy_association(Association& association);
+  void tell_room_in_table();
   void opened(Association& association, const wire::HelloPacket& hello, Time now);
   /// Ends an association. Calls that were sent fail with `status`, those not sent with `unsent`, unless `restart` says
   /// that they may go again on a new one.
@@ -147,6 +161,8 @@ class Endpoint::Core {
   void finish_request(Rpc& rpc, Time now);
   void tell_aborted(const Rpc& rpc, CallStatus status);
   void deliver(Rpc& rpc, Time now);
+  Event& add_event(Event::Kind kind);
+  Event& add_call_finished(const Rpc& rpc, CallStatus status);
   std::uint32_t response_limit() const;
   std::uint64_t unscheduled_limit(const Association& association) const;
   Rpc& new_rpc(Association& association, bool caller);
@@ -192,7 +208,7 @@ class Endpoint::Core {
   void drop_contents(const Content& content);
   template <typename Visit>
   void for_each_content(const Content& first, Visit&& visit);
-  std::uint32_t add_content(const Content& content);
+  std::uint32_t add_content();  ///< as it was left: to be filled
 
   // --- core_transmit.cc --------------------------------------------------------------------------------------
   class FrameBuilder;
@@ -228,6 +244,8 @@ class Endpoint::Core {
   bool place_native(const Datagram& datagram, Arrival& arrival, Time now);
   void commit_native(const Datagram& datagram, const Arrival& arrival, Time now);
   void open_native(Association& association);
+  bool on_native_request(Association& association, const wire::DataPacket& data, const std::byte* destination,
+                         Time now);
   void native_sent(Rpc& rpc, Time now);
 
   // --- core_timers.cc ----------------------------------------------------------------------------------------
@@ -258,6 +276,7 @@ class Endpoint::Core {
   Rng rng_;
   BufferSource& buffers_;
   bool closed_ = false;
+  bool table_blocked_ = false;  // a start met table_full: `writable` is owed
 
   Slab<Association> associations_;
   Slab<Rpc> rpcs_;
@@ -266,6 +285,7 @@ class Endpoint::Core {
   HashIndex<Association, RemoteIdTraits> by_remote_id_;  // once the remote id is known
   HashIndex<Association, AddressTraits> clients_;        // client associations by server
   HashIndex<Host, HostTraits> hosts_by_address_;
+  HashIndex<Rpc, NativeRequestTraits> native_requests_;
   std::vector<Content> contents_;  // further contents of packed frames; free ones linked through `next`
   std::uint32_t free_content_ = Content::kEnd;
 

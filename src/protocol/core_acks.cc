@@ -16,14 +16,13 @@ void Endpoint::Core::for_each_content(const Content& first, Visit&& visit) {
   }
 }
 
-std::uint32_t Endpoint::Core::add_content(const Content& content) {
+std::uint32_t Endpoint::Core::add_content() {
   if (free_content_ == Content::kEnd) {
     contents_.emplace_back();
     free_content_ = static_cast<std::uint32_t>(contents_.size() - 1);
   }
   const std::uint32_t index = free_content_;
   free_content_ = contents_[index].next;
-  contents_[index] = content;
   return index;
 }
 
@@ -45,13 +44,11 @@ void Endpoint::Core::on_ack(Association& association, const wire::AckPacket& ack
       lane == nullptr
           ? 0
           : wire::expand_packet_number(ack.largest, std::max(lane->largest_acknowledged, lane->first_sent()));
-  if (lane == nullptr || largest == 0 || largest >= lane->next_number) {
-    ++counters.acks_rejected;
-    return;
-  }
   std::uint64_t reach = 0;  // how far below `largest` the ranges go
   for (std::size_t i = 0; i < ack.range_count; ++i) reach += std::uint64_t{ack.ranges[i].gap} + ack.ranges[i].length;
-  if (reach > largest) {
+  // Numbers that we have yet to send are passed over, not held against the rest: a forged frame may have come to the
+  // peer far ahead of ours, and every ACK of its names that one until we get there.
+  if (lane == nullptr || reach > largest || largest + 1 - reach >= lane->next_number) {
     ++counters.acks_rejected;
     return;
   }
@@ -61,8 +58,10 @@ void Endpoint::Core::on_ack(Association& association, const wire::AckPacket& ack
   for (std::size_t i = 0; i < ack.range_count && high >= lane->first_sent(); ++i) {
     high -= ack.ranges[i].gap;
     const std::uint64_t low = high - ack.ranges[i].length + 1;
+    const std::uint64_t last = std::min(high, lane->next_number - 1);
+    if (low <= last) lane->largest_acknowledged = std::max(lane->largest_acknowledged, last);
     // The last acknowledgment may leave the association idle, which forgets all that was sent.
-    for (std::uint64_t number = std::max(low, lane->first_sent()); number <= high && !lane->sent.empty(); ++number) {
+    for (std::uint64_t number = std::max(low, lane->first_sent()); number <= last && !lane->sent.empty(); ++number) {
       SentPacket& packet = lane->sent[number - lane->first_sent()];
       if (packet.state != SentState::in_flight && packet.state != SentState::lost) continue;
       // Also of packets thought lost: numbers are unique, and a round trip that grew would never be learnt otherwise.
@@ -77,7 +76,6 @@ void Endpoint::Core::on_ack(Association& association, const wire::AckPacket& ack
     }
     high = low - 1;
   }
-  lane->largest_acknowledged = std::max(lane->largest_acknowledged, largest);
   if (progress) lane->probe_count = 0;
   detect_losses(association, *lane, now);
   resolve_front(*lane, now);

@@ -110,6 +110,22 @@ Association* Endpoint::Core::accept_hello(const Datagram& datagram, const wire::
   return &association;
 }
 
+// False: the answer is refused.
+bool Endpoint::Core::accept_hello_ack(Association& association, const wire::HelloPacket& hello, Time now) {
+  if (!association.is_client) return false;
+  // A second answer with another id is a second association of the server's, made of a late copy of our HELLO. We never
+  // use it, and it stays unproven.
+  if (association.open) return association.remote_id.value == hello.source.value;
+  // An id by which this peer is our client already. Who is honest chooses each of its ids once; two of the same name
+  // could not be told apart when a NO_ASSOCIATION comes.
+  if (by_remote_id_.find({without_peer_shard(hello.source.value), association.remote}) != nullptr) {
+    ++counters.hellos_refused;
+    return false;
+  }
+  opened(association, hello, now);
+  return true;
+}
+
 // Both sides: the peer's HELLO or HELLO_ACK says who it is and what it takes.
 void Endpoint::Core::opened(Association& association, const wire::HelloPacket& hello, Time now) {
   association.open = true;
@@ -180,12 +196,10 @@ void Endpoint::Core::abandon(Association& association, Time now) {
 void Endpoint::Core::tell_aborted(const Rpc& rpc, CallStatus status) {
   ++counters.requests_aborted;
   if (rpc.one_way) return;  // nothing to stop: it was delivered
-  Event event;
-  event.kind = Event::Kind::request_aborted;
+  Event& event = add_event(Event::Kind::request_aborted);
   event.status = status;
   event.peer = rpc.association->remote;
   event.request = rpc.request_id();
-  events_.push_back(event);
 }
 
 bool Endpoint::Core::is_idle(const Association& association) {
@@ -207,6 +221,16 @@ void Endpoint::Core::update_idle(Association& association) {
   if (IdleList::contains(association)) return;
   idle_.push_back(association);
   awake_.push_back(association);
+  tell_room_in_table();
+}
+
+// One association was destroyed, or can be, so a start that found the table full finds room.
+void Endpoint::Core::tell_room_in_table() {
+  if (!table_blocked_) return;
+  table_blocked_ = false;
+  Event event;
+  event.kind = Event::Kind::writable;
+  events_.push_back(event);
 }
 
 void Endpoint::Core::no_longer_idle(Association& association) {
@@ -279,12 +303,7 @@ void Endpoint::Core::lose(Association& association, CallStatus status, CallStatu
   const HostAddress local = association.local;
   const bool was_blocked = BlockedList::contains(association);
   destroy_association(association);
-  if (was_blocked) {
-    Event event;
-    event.kind = Event::Kind::writable;
-    event.peer = remote;
-    events_.push_back(event);
-  }
+  if (was_blocked) add_event(Event::Kind::writable).peer = remote;
   if (again.empty()) return;
   Association* renewed = client_association(remote, local, now);
   while (Rpc* rpc = again.pop_front()) {
@@ -294,6 +313,7 @@ void Endpoint::Core::lose(Association& association, CallStatus status, CallStatu
       continue;
     }
     rpc->association = renewed;
+    rpc->traffic_before = renewed->traffic;
     renewed->rpcs.push_back(*rpc);
     renewed->waiting.push_back(*rpc);
   }
@@ -319,6 +339,7 @@ void Endpoint::Core::destroy_association(Association& association) {
   drop_host(association);
   all_.remove(association);
   associations_.destroy(association);
+  tell_room_in_table();
 }
 
 // Somebody uses an id that we do not know. One small answer to one datagram, and only to what wants an answer, so two

@@ -20,13 +20,14 @@ Rpc& Endpoint::Core::new_rpc(Association& association, bool caller) {
 
 StartResult Endpoint::Core::start(const Address& server, const Payload& request, const CallOptions& options, Time now) {
   if (closed_) return {StartError::shut_down, {}};
-  if (server.port == 0 || (server.host.is_link_local() && server.host.scope == 0)) return {StartError::no_address, {}};
+  if (!server.can_be_peer()) return {StartError::no_address, {}};
   if (request.length > config.max_message_length) return {StartError::too_long, {}};
   if (options.deadline <= now) return {StartError::deadline_passed, {}};
   Association* association = client_association(server, options.local, now);
   if (association == nullptr) {
     ++counters.calls_blocked;
-    return {StartError::would_block, {}};
+    table_blocked_ = true;
+    return {StartError::table_full, {}};
   }
   if (association->open && request.length > association->limits.max_message_length) return {StartError::too_long, {}};
   if (association->waiting.size() >= config.max_waiting_calls ||
@@ -44,6 +45,7 @@ StartResult Endpoint::Core::start(const Address& server, const Payload& request,
   rpc.cookie = options.cookie;
   rpc.deadline = options.deadline;
   rpc.out.payload = request;
+  rpc.traffic_before = association->traffic;
   send_memory_ += request.length;
   ++calls_;
   if (!rpc.one_way) ++responses_expected_;
@@ -72,10 +74,7 @@ void Endpoint::Core::assign_slots(Association& association, Time now) {
   if (BlockedList::contains(association) && association.waiting.size() <= config.max_waiting_calls / 2 &&
       send_memory_ <= config.send_memory / 2) {
     blocked_.remove(association);
-    Event event;
-    event.kind = Event::Kind::writable;
-    event.peer = association.remote;
-    events_.push_back(event);
+    add_event(Event::Kind::writable).peer = association.remote;
   }
 }
 
@@ -102,7 +101,8 @@ void Endpoint::Core::free_slot(Rpc& rpc, Time now) {
 // less of each may come unscheduled (SIGCOMM'18 section 3.6).
 std::uint32_t Endpoint::Core::response_limit() const {
   constexpr std::uint64_t kSmallest = 256;  // "a few hundred bytes", enough for most of many
-  constexpr std::uint64_t kPart = 4;        // of all incoming bytes; grants need the rest
+  if (!config.incast_control) return wire::kNoResponseLimit;
+  constexpr std::uint64_t kPart = 4;  // of all incoming bytes; grants need the rest
   const std::uint64_t share = config.max_incoming / kPart / std::max<std::uint64_t>(responses_expected_, 1);
   if (share >= config.unscheduled_bytes) return wire::kNoResponseLimit;
   return static_cast<std::uint32_t>(std::max(share, kSmallest));
@@ -158,16 +158,9 @@ void Endpoint::Core::release_payload(Rpc& rpc) {
   if (rpc.out.released) return;
   rpc.out.released = true;
   send_memory_ -= rpc.out.length();
-  Event event;
-  event.kind = Event::Kind::payload_released;
-  event.payload_cookie = rpc.out.payload.cookie;
-  events_.push_back(event);
+  add_event(Event::Kind::payload_released).payload_cookie = rpc.out.payload.cookie;
   while (!blocked_.empty() && send_memory_ <= config.send_memory / 2) {
-    Association& blocked = *blocked_.pop_front();
-    Event writable;
-    writable.kind = Event::Kind::writable;
-    writable.peer = blocked.remote;
-    events_.push_back(writable);
+    add_event(Event::Kind::writable).peer = blocked_.pop_front()->remote;
   }
 }
 
@@ -185,29 +178,37 @@ void Endpoint::Core::destroy_rpc(Rpc& rpc) {
   rpcs_.destroy(rpc);
 }
 
-// The application hears of the end; the slot is free, or lost with its association.
-void Endpoint::Core::finish_call(Rpc& rpc, CallStatus status, Time now) {
-  Association* association = rpc.association;
-  Event event;
-  event.kind = Event::Kind::call_finished;
+Event& Endpoint::Core::add_event(Event::Kind kind) {
+  Event& event = events_.append();
+  event.kind = kind;
+  return event;
+}
+
+Event& Endpoint::Core::add_call_finished(const Rpc& rpc, CallStatus status) {
+  Event& event = add_event(Event::Kind::call_finished);
   event.status = status;
   event.call = rpc.call_id();
   event.cookie = rpc.cookie;
-  if (association != nullptr) event.peer = association->remote;
-  if (status == CallStatus::ok && !rpc.one_way) {
-    event.message = {rpc.in.data, rpc.in.length};
-    rpc.in.data = nullptr;
-    ++counters.calls_succeeded;
-  } else {
-    ++(status == CallStatus::ok ? counters.calls_succeeded : counters.calls_failed);
+  if (rpc.association != nullptr) {
+    event.peer = rpc.association->remote;
+    event.traffic = rpc.association->traffic - rpc.traffic_before;
   }
+  return event;
+}
+
+// The application hears of the end; the slot is free, or lost with its association.
+void Endpoint::Core::finish_call(Rpc& rpc, CallStatus status, Time now) {
+  Association* association = rpc.association;
+  Message response;
+  if (status == CallStatus::ok && !rpc.one_way) {
+    response = {rpc.in.data, rpc.in.length};
+    rpc.in.data = nullptr;
+  }
+  ++(status == CallStatus::ok ? counters.calls_succeeded : counters.calls_failed);
   stop_receiving(rpc);
   release_payload(rpc);
-  events_.push_back(event);
-  if (defect(Defect::event_twice) && status == CallStatus::ok && !rpc.one_way) {
-    event.message = {};
-    events_.push_back(event);
-  }
+  add_call_finished(rpc, status).message = response;
+  if (defect(Defect::event_twice) && status == CallStatus::ok && !rpc.one_way) add_call_finished(rpc, status);
   --calls_;
   if (!rpc.one_way) --responses_expected_;
   if (association != nullptr && rpc.state == RpcState::active) free_slot(rpc, now);
@@ -219,16 +220,10 @@ void Endpoint::Core::finish_call(Rpc& rpc, CallStatus status, Time now) {
 void Endpoint::Core::end_call_early(Rpc& rpc, CallStatus status, wire::AbortCode code, Time now) {
   if (rpc.state == RpcState::waiting) return finish_call(rpc, status, now);
   HOMA_ASSERT(rpc.state == RpcState::active);
-  Event event;
-  event.kind = Event::Kind::call_finished;
-  event.status = status;
-  event.call = rpc.call_id();
-  event.cookie = rpc.cookie;
-  event.peer = rpc.association->remote;
   ++counters.calls_failed;
   stop_receiving(rpc);
   release_payload(rpc);
-  events_.push_back(event);
+  add_call_finished(rpc, status);
   --calls_;
   if (!rpc.one_way) --responses_expected_;
   timers_.cancel(rpc.deadline_timer);
@@ -282,8 +277,11 @@ bool Endpoint::Core::refuse(RequestId request, CallStatus reason, Time now) {
 // Callee: nothing more is to be done for this request; its slot remembers the generation.
 void Endpoint::Core::finish_request(Rpc& rpc, Time) {
   Association& association = *rpc.association;
-  Slot& slot = association.slots[rpc.id.slot()];
-  if (slot.rpc == &rpc) slot.rpc = nullptr;
+  if (is_native()) {
+    native_requests_.erase(rpc);
+  } else if (Slot& slot = association.slots[rpc.id.slot()]; slot.rpc == &rpc) {
+    slot.rpc = nullptr;
+  }
   stop_receiving(rpc);
   if (rpc.state == RpcState::responding) release_payload(rpc);
   --requests_;
@@ -294,8 +292,7 @@ void Endpoint::Core::finish_request(Rpc& rpc, Time) {
 void Endpoint::Core::deliver(Rpc& rpc, Time) {
   rpc.state = RpcState::running;
   ++counters.requests_delivered;
-  Event event;
-  event.kind = rpc.one_way ? Event::Kind::one_way : Event::Kind::request;
+  Event& event = add_event(rpc.one_way ? Event::Kind::one_way : Event::Kind::request);
   event.peer = rpc.association->remote;
   event.local = rpc.association->local;
   event.request = rpc.request_id();
@@ -304,7 +301,6 @@ void Endpoint::Core::deliver(Rpc& rpc, Time) {
   event.deadline = rpc.deadline;
   event.message = {rpc.in.data, rpc.in.length};
   rpc.in.data = nullptr;
-  events_.push_back(event);
 }
 
 bool Endpoint::Core::next_event(Event& event, Time now) {

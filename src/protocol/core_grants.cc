@@ -85,6 +85,7 @@ void Endpoint::Core::run_grants(Time now) {
   if (config.fixed_policy.in_force()) {
     settings.max_incoming = ~std::uint64_t{0};
     settings.smallest_step = 1;
+    settings.whole_packet = config.initial_datagram - data_header_size(1);
   }
   settings.scheduled_levels = static_cast<std::uint8_t>(unscheduled_.scheduled_levels());
   settings.lowest_level = static_cast<std::uint8_t>(unscheduled_.lowest_level());

@@ -74,6 +74,7 @@ void Endpoint::Core::commit_native(const Datagram& datagram, const Arrival& arri
     open_native(*association);
   }
   association->last_heard = now;
+  ++association->traffic.heard;
   measure_downlink(datagram.bytes.size, now);
   association->largest_received =
       std::max(association->largest_received, static_cast<std::uint16_t>(datagram.bytes.size));
@@ -82,6 +83,26 @@ void Endpoint::Core::commit_native(const Datagram& datagram, const Arrival& arri
       std::holds_alternative<wire::CutoffsPacket>(packet)) {
     on_packet(*association, packet, arrival.destination[0], now);
   }
+}
+
+// Without loss nothing comes twice, and an id that is not known is new.
+bool Endpoint::Core::on_native_request(Association& association, const wire::DataPacket& data,
+                                       const std::byte* destination, Time now) {
+  if (Rpc* known = rpc_of(association, data.id)) {
+    if (known->state == RpcState::arriving) return take_data(*known, data, destination, now);
+    ++counters.data_duplicate;
+    return true;
+  }
+  if (data.message_length > config.max_message_length || requests_ >= config.max_requests) {
+    ++counters.data_rejected;
+    return false;
+  }
+  Rpc& rpc = new_rpc(association, false);
+  rpc.id = data.id;
+  rpc.state = RpcState::arriving;
+  native_requests_.insert(rpc);
+  ++requests_;
+  return take_data(rpc, data, destination, now);
 }
 
 // Nothing is lost on this carrier: what was sent counts as acknowledged in the order of messages, and the last byte

@@ -7,6 +7,7 @@
 namespace homa::protocol {
 
 Rpc* Endpoint::Core::rpc_of(Association& association, wire::RpcId id) {
+  if (is_native() && !association.is_client) return native_requests_.find({association.local_id.value, id.value});
   if (id.slot() >= association.slots.size()) return nullptr;
   const Slot& slot = association.slots[id.slot()];
   if (slot.rpc == nullptr) return nullptr;
@@ -36,13 +37,7 @@ bool Endpoint::Core::on_packet(Association& association, const wire::Packet& pac
   } else if (const auto* release = std::get_if<wire::ReleasePacket>(&packet)) {
     on_release(association, *release, now);
   } else if (const auto* hello = std::get_if<wire::HelloPacket>(&packet)) {
-    if (hello->is_ack) {
-      if (!association.is_client) return false;
-      if (!association.open) opened(association, *hello, now);
-      // A second answer with another id is a second association of the server's, made of a late copy of our HELLO.
-      // We never use it, and it stays unproven.
-      return association.remote_id.value == hello->source.value;
-    }
+    if (hello->is_ack) return accept_hello_ack(association, *hello, now);
     if (association.is_client) return false;
     association.hello_ack_pending = true;
     queue_control(association);
@@ -52,7 +47,10 @@ bool Endpoint::Core::on_packet(Association& association, const wire::Packet& pac
 
 bool Endpoint::Core::on_data(Association& association, const wire::DataPacket& data, const std::byte* destination,
                              Time now) {
-  if (!association.is_client) return on_request_data(association, data, destination, now);
+  if (!association.is_client) {
+    return is_native() ? on_native_request(association, data, destination, now)
+                       : on_request_data(association, data, destination, now);
+  }
   Rpc* rpc = rpc_of(association, data.id);
   if (rpc == nullptr || rpc->state != RpcState::active) {
     ++counters.responses_discarded;

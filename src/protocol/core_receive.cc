@@ -106,6 +106,7 @@ void Endpoint::Core::commit(const Datagram& datagram, const Arrival& arrival, Ti
     return;
   }
   association->last_heard = now;
+  ++association->traffic.heard;
   if (association->abandoned) {
     association->abandoned = false;  // it speaks again: what is still unanswered is probed again
     arm(*association, now + kSoonestTimer);

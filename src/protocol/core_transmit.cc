@@ -117,7 +117,7 @@ bool Endpoint::Core::build_control(Association& association, Time now, Train& tr
     if (lane.ping_pending) {
       lane.ping_pending = false;
       frame.put(wire::PingPacket{});
-      frame.note(*this, {ContentKind::ping});
+      frame.note(*this, ContentKind::ping);
       ++counters.pings_sent;
     }
     put_acks(association, frame, now);
@@ -155,7 +155,7 @@ void Endpoint::Core::put_hello(Association& association, FrameBuilder& frame, Ti
   }
   association.hello_pending = false;
   ++counters.hellos_sent;
-  frame.note(*this, {ContentKind::hello});
+  frame.note(*this, ContentKind::hello);
   // The first waiting call may ride along when it may run twice and fits (0-RTT, architecture section 4).
   Rpc* first = association.waiting.front();
   if (first != nullptr && first->idempotent && association.slots.empty() &&
@@ -198,14 +198,13 @@ void Endpoint::Core::put_acks(Association& association, FrameBuilder& frame, Tim
     if (!lane || !lane->ack_wanted()) continue;
     if (frame.room() < wire::kAckFixedSize) return;
     if (defect(Defect::ack_not_sent) && !frame.eliciting()) continue;
-    wire::Packet packet{std::in_place_type<wire::AckPacket>};  // built in place: it is large
-    wire::AckPacket& ack = std::get<wire::AckPacket>(packet);
+    wire::AckPacket ack;
     ack.lane = wire::lane_byte(lane->priority);
     ack.delay_ns =
         static_cast<std::uint32_t>(std::clamp<Duration::rep>((now - lane->largest_arrival).count(), 0, 0xffffffff));
     ack.congestion_experienced = lane->congestion_experienced;
     lane->received.report(ack, 1 + (frame.room() - wire::kAckFixedSize) / wire::kAckRangeSize);
-    frame.put(packet);
+    frame.put_ack(ack);
     lane->ack_now = false;
     lane->ack_deadline = kNever;
     lane->eliciting_unacknowledged = 0;
@@ -222,22 +221,22 @@ void Endpoint::Core::put_control(Association& association, FrameBuilder& frame, 
     cutoffs.cutoffs = unscheduled_.cutoffs();
     frame.put(cutoffs);
     // To an unproven client it goes again with the next HELLO_ACK, not by a timer.
-    if (association.proven) frame.note(*this, {ContentKind::cutoffs});
+    if (association.proven) frame.note(*this, ContentKind::cutoffs);
     ++counters.cutoffs_sent;
   }
   if (is_native()) association.control.clear();  // nothing there says them: no ABORT, no RELEASE on that carrier
   while (!association.control.empty() && frame.room() >= wire::kAbortSize) {
     const ControlItem item = association.control.front();
     association.control.pop_front();
-    Content content{item.kind, static_cast<std::uint16_t>(item.code)};
-    content.value = item.id.value;
     if (item.kind == ContentKind::release) {
       frame.put(wire::ReleasePacket{item.id});
     } else {
       frame.put(wire::AbortPacket{item.id, item.code, item.kind == ContentKind::aborted});
       ++counters.aborts_sent;
     }
-    frame.note(*this, content);
+    Content& content = frame.note(*this, item.kind);
+    content.length = static_cast<std::uint16_t>(item.code);
+    content.value = item.id.value;
   }
   while (Rpc* rpc = association.grants.front()) {
     if (frame.room() < wire::kNativeGrantSize) return;  // the larger of the two carriers' forms
@@ -246,9 +245,7 @@ void Endpoint::Core::put_control(Association& association, FrameBuilder& frame, 
     in.grant_pending = false;
     if (in.complete || !in.known || (is_native() && in.held)) continue;
     frame.put(wire::GrantPacket{rpc->id, in.held ? 0 : in.authorised, in.granted_priority, in.held});
-    Content content{ContentKind::grant, 0, rpc->slab_index, rpc->slab_generation};
-    content.rpc_id = rpc->id.value;
-    frame.note(*this, content);
+    frame.note(*this, ContentKind::grant, *rpc);
     ++(in.held ? counters.holds_sent : counters.grants_sent);
   }
 }
@@ -262,7 +259,7 @@ bool Endpoint::Core::send_mtu_probe(Association& association, Time now, Train& t
   const std::size_t padding = size - wire::kFrameHeaderSize - wire::kMtuProbeSize;
   HOMA_ASSERT(padding <= kZeros.size());
   frame.put(wire::MtuProbePacket{static_cast<std::uint16_t>(padding)});
-  frame.note(*this, {ContentKind::mtu_probe, size});
+  frame.note(*this, ContentKind::mtu_probe).length = size;
   train.pieces[train.piece_count++] = {kZeros.data(), padding};
   frame.segment().piece_count = 1;
   frame.add_payload(padding);
@@ -384,10 +381,9 @@ bool Endpoint::Core::put_data(Rpc& rpc, FrameBuilder& frame, Time now) {
     static_cast<void>(pieces_needed(out, read));
   }
   if (!read.empty()) append_pieces(out, read, train, frame.segment());
-  Content content{ContentKind::data, static_cast<std::uint16_t>(range.length()), rpc.slab_index, rpc.slab_generation};
+  Content& content = frame.note(*this, ContentKind::data, rpc);
+  content.length = static_cast<std::uint16_t>(range.length());
   content.value = range.begin;
-  content.rpc_id = rpc.id.value;
-  frame.note(*this, content);
   return true;
 }
 
@@ -454,6 +450,7 @@ bool Endpoint::Core::transmit_data(Time now, Train& train) {
 // Numbers the frame and remembers what was in it.
 void Endpoint::Core::finish_frame(Association& association, FrameBuilder& frame, Time now) {
   Train& train = frame.train();
+  ++association.traffic.sent;
   if (is_native()) return frame.finish({});
   Lane& lane = association.lane(train.priority);
   wire::FrameHeader header;
@@ -462,26 +459,25 @@ void Endpoint::Core::finish_frame(Association& association, FrameBuilder& frame,
   header.packet_number = static_cast<std::uint32_t>(lane.next_number);
   frame.finish(header);
 
-  SentPacket sent;
-  sent.sent = now;
-  sent.content = frame.contents();
-  sent.size = train.segments[train.segment_count - 1].size;
+  const std::uint16_t size = train.segments[train.segment_count - 1].size;
   if (train.segment_count == 1) train.first_number = lane.next_number;
   ++lane.next_number;
+  // When nothing is to be remembered the ring stays empty and first_sent() moves on.
+  if (frame.eliciting() || !lane.sent.empty()) {
+    SentPacket& sent = lane.sent.append();
+    sent.sent = now;
+    sent.content = frame.contents();
+    sent.size = size;
+    if (frame.eliciting()) sent.state = SentState::in_flight;
+  }
   if (frame.eliciting()) {
-    sent.state = SentState::in_flight;
     ++lane.in_flight;
     lane.last_eliciting_sent = now;
     if (association.first_unanswered == kNever) association.first_unanswered = now;
   }
-  if (!frame.eliciting() && lane.sent.empty()) {
-    // Nothing to remember: the ring stays empty and first_sent() moves on.
-  } else {
-    lane.sent.push_back(sent);
-  }
   if (!association.proven) {
     ++association.unproven_datagrams_sent;
-    association.unproven_sent += sent.size;
+    association.unproven_sent += size;
   } else if (frame.eliciting()) {
     arm(association, probe_deadline(association, lane));
     if (!association.is_client) arm(association, association.last_heard + config.peer_timeout);

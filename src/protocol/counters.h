@@ -30,14 +30,14 @@ namespace homa::protocol {
   X(acks_sent,                  "ACK packets sent")                                             \
   X(acks_bare_sent,             "frames that carried nothing but ACK packets")                  \
   X(acks_received,              "ACK packets received")                                         \
-  X(acks_rejected,              "ACK packets for numbers never sent")                           \
+  X(acks_rejected,              "ACK packets that name no number that was sent")                \
   X(packets_lost,               "packets declared lost")                                        \
   X(losses_spurious,            "packets acknowledged after they were declared lost")           \
   X(probes_sent,                "probe timeouts")                                               \
   X(pings_sent,                 "PING packets sent")                                            \
   X(hellos_sent,                "HELLO packets sent")                                           \
   X(hellos_received,            "HELLO packets received")                                       \
-  X(hellos_refused,             "HELLO packets not taken: table full, version, or we only call")\
+  X(hellos_refused,             "HELLOs and answers not taken: table full, version, id in use")  \
   X(no_association_sent,        "NO_ASSOCIATION sent")                                          \
   X(no_association_received,    "NO_ASSOCIATION that matched an association")                   \
   X(no_association_rejected,    "NO_ASSOCIATION that did not echo what we sent")                \

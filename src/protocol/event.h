@@ -40,6 +40,14 @@ enum class CallStatus : std::uint8_t {
 };
 const char* to_string(CallStatus status);
 
+/// Datagrams that passed between us and a peer: what tells a silent peer from one whose packets are dropped on the way.
+struct PeerTraffic {
+  std::uint32_t sent = 0;
+  std::uint32_t heard = 0;  ///< those that were taken, not forged or stale ones
+  /// Counts wrap; differences over the life of a call do not.
+  friend constexpr PeerTraffic operator-(PeerTraffic a, PeerTraffic b) { return {a.sent - b.sent, a.heard - b.heard}; }
+};
+
 /// A received message. The memory came from the BufferSource and is the taker's until Endpoint::release_message().
 struct Message {
   std::byte* data = nullptr;  ///< null when length is 0
@@ -53,7 +61,7 @@ struct Event {
     request_aborted,   ///< the caller of `request` is gone (status says how); reply() is still legal and frees the slot
     call_finished,     ///< `call` ended with `status`; `message` is the response when ok
     payload_released,  ///< the core no longer reads the payload that was handed over with `payload_cookie`
-    writable,          ///< a call to `peer` that met would_block may be tried again
+    writable,          ///< a call to `peer` that met would_block, or to anybody (port 0) table_full, may be tried again
   };
   Kind kind{};
   CallStatus status = CallStatus::ok;
@@ -64,6 +72,7 @@ struct Event {
   RequestId request;
   std::uint64_t cookie = 0;          ///< call_finished: CallOptions::cookie
   std::uint64_t payload_cookie = 0;  ///< payload_released: Payload::cookie
+  PeerTraffic traffic;               ///< call_finished: with the peer, since the call started
   Message message;
   Time deadline = kNever;  ///< request: when the caller gives up, on our clock
   HostAddress local;       ///< request, one_way: the address of ours that was asked
@@ -89,13 +98,19 @@ struct CallOptions {
 
 enum class StartError : std::uint8_t {
   none,
-  would_block,  ///< too much waits for this peer, or too many bytes in all; a `writable` event follows
+  would_block,  ///< too much waits for this peer, or too many bytes in all; a `writable` event for it follows
+  table_full,   ///< no room for one more peer; a `writable` event follows that names none
   too_long,     ///< over the limit of max_message_length(), ours or the peer's
-  no_address,   ///< the peer's address is not usable (port 0, link-local without scope)
+  no_address,   ///< the peer's address names no single peer: see Address::can_be_peer()
   deadline_passed,
   shut_down,
 };
 const char* to_string(StartError error);
+
+/// Not now: a `writable` event tells when to try again.
+constexpr bool is_back_pressure(StartError error) {
+  return error == StartError::would_block || error == StartError::table_full;
+}
 
 struct StartResult {
   StartError error = StartError::none;

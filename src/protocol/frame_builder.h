@@ -64,17 +64,29 @@ class Endpoint::Core::FrameBuilder {
     }
     payload_size_ += data.payload.size;
   }
+  void put_ack(const wire::AckPacket& ack) { grew(wire::encode_ack(ack, block_ + block_size_)); }
   void add_payload(std::size_t bytes) { payload_size_ += bytes; }
 
-  /// Remembers what was put, for the time when it is acknowledged or lost.
-  void note(Core& core, Content content) {
-    content.next = Content::kEnd;
+  /// Remembers what was put, for the time when it is acknowledged or lost. The result is to be filled at once, in
+  /// place.
+  Content& note(Core& core, ContentKind kind) {
     if (first_.kind == ContentKind::nothing) {
-      first_ = content;
-      return;
+      first_.kind = kind;
+      return first_;
     }
+    const std::uint32_t index = core.add_content();
+    Content& content = core.contents_[index];
+    content = {kind};
     content.next = first_.next;
-    first_.next = core.add_content(content);
+    first_.next = index;
+    return content;
+  }
+  Content& note(Core& core, ContentKind kind, const Rpc& rpc) {
+    Content& content = note(core, kind);
+    content.rpc_index = rpc.slab_index;
+    content.rpc_generation = rpc.slab_generation;
+    content.rpc_id = rpc.id.value;
+    return content;
   }
 
   void finish(const wire::FrameHeader& header) {

@@ -36,6 +36,7 @@ struct Rpc {
   Time deadline = kNever;
   Time first_sent = kNever;  ///< caller: when the request first went out
   HostAddress local;
+  PeerTraffic traffic_before;  ///< caller: of the association when the call came to it
 
   OutMessage out;
   InMessage in;

@@ -1,6 +1,22 @@
 #include "runtime/call_status.h"
 
+#include <string>
+
+#include "net/resolve.h"
+
 namespace homa::runtime {
+namespace {
+
+/// Why an address cannot be a peer's, see Address::can_be_peer().
+std::string_view address_problem(const Address& peer) {
+  if (peer.host.is_multicast()) return "a multicast address";
+  if (peer.host.is_broadcast()) return "a broadcast address";
+  if (peer.host.is_unspecified()) return "it means every address of a host";
+  if (peer.host.is_link_local() && peer.host.scope == 0) return "link-local without its interface";
+  return "port 0";
+}
+
+}  // namespace
 
 ErrorCode error_code(protocol::CallStatus status) {
   using protocol::CallStatus;
@@ -39,6 +55,7 @@ ErrorCode error_code(protocol::StartError error) {
     case StartError::none:
       break;
     case StartError::would_block:
+    case StartError::table_full:
       return ErrorCode::would_block;
     case StartError::too_long:
       return ErrorCode::too_long;
@@ -50,6 +67,21 @@ ErrorCode error_code(protocol::StartError error) {
       return ErrorCode::shut_down;
   }
   return ErrorCode::protocol_error;
+}
+
+Error call_error(ErrorCode code, const Address& peer, protocol::PeerTraffic traffic) {
+  std::string detail = net::format(peer);
+  if (code == ErrorCode::no_address) detail.append(": ").append(address_problem(peer));
+  const bool silent =
+      code == ErrorCode::peer_unreachable || code == ErrorCode::peer_timeout || code == ErrorCode::deadline_exceeded;
+  if (silent && traffic.sent > 0) {
+    detail.append(": sent ").append(std::to_string(traffic.sent)).append(traffic.sent == 1 ? " packet" : " packets");
+    detail.append(", heard ").append(std::to_string(traffic.heard));
+    if (traffic.heard == 0 && code == ErrorCode::deadline_exceeded) {
+      detail.append(", so nobody is there or a firewall drops UDP");
+    }
+  }
+  return {code, std::move(detail)};
 }
 
 }  // namespace homa::runtime

@@ -11,4 +11,8 @@ ErrorCode error_code(protocol::CallStatus status);
 /// Precondition: error is not none.
 ErrorCode error_code(protocol::StartError error);
 
+/// The error of a call to `peer`, which it names, so that it still says something far from the call. About a silent
+/// peer it says what went there and what came back: a firewall shows as "heard 0".
+Error call_error(ErrorCode code, const Address& peer, protocol::PeerTraffic traffic = {});
+
 }  // namespace homa::runtime

@@ -27,7 +27,7 @@ StartError CallTable::try_start(Operation& operation, Time now) {
   if (!waiting_.empty() && others_wait_for(operation.server)) return StartError::would_block;
   operation.payload.cookie = operation.options.cookie = cookie_of(operation);
   const protocol::StartResult result = endpoint_.start(operation.server, operation.payload, operation.options, now);
-  if (result.error == StartError::would_block) blocked_ = true;
+  if (protocol::is_back_pressure(result.error)) blocked_ = true;
   if (result.error != StartError::none) return result.error;
   operation.call = result.call;
   operation.call_open = operation.payload_open = true;
@@ -38,7 +38,7 @@ StartError CallTable::try_start(Operation& operation, Time now) {
 void CallTable::start(Operation& operation, Time now) {
   const StartError error = try_start(operation, now);
   if (error == StartError::none) return;
-  if (error == StartError::would_block) {
+  if (protocol::is_back_pressure(error)) {
     waiting_.push_back(&operation);
     earliest_waiting_deadline_ = std::min(earliest_waiting_deadline_, operation.options.deadline);
     return;
@@ -74,7 +74,7 @@ bool CallTable::reply(protocol::RequestId request, Operation& operation, Time no
 void CallTable::on_call_finished(const protocol::Event& event) {
   Operation& operation = *operation_of(event.cookie);
   operation.call_open = false;
-  finish(operation, event.status, link_.hand_out(event.message));
+  finish(operation, event);
   if (!operation.payload_open) {
     unlink(operation);
     settle(operation);
@@ -97,15 +97,18 @@ void CallTable::on_writable(const protocol::Event& event, Time now) {
   // One pass in order; those that still find no room stay, in order.
   std::deque<Operation*> others;
   others.swap(waiting_);
+  const bool anybody = event.peer.port == 0;
   bool room = true;
   for (Operation* operation : others) {
-    if (!room || operation->server != event.peer) {
+    if (!room || !(anybody || operation->server == event.peer)) {
       waiting_.push_back(operation);
       continue;
     }
     const StartError error = try_start(*operation, now);
-    room = error != StartError::would_block;
-    if (!room) {
+    if (protocol::is_back_pressure(error)) {
+      // Room in the table is used up by the first that finds none; what one peer has no room for says nothing of
+      // others.
+      room = anybody && error == StartError::would_block;
       waiting_.push_back(operation);
     } else if (error != StartError::none) {
       fail(*operation, error_code(error));
@@ -133,9 +136,9 @@ void CallTable::fail(Operation& operation, ErrorCode code) {
     outcome->started = false;
     outcome->not_started = code;
   } else if (auto* response = std::get_if<Operation::ResponseCallback>(&operation.done)) {
-    if (*response) (*response)(code);
+    if (*response) (*response)(call_error(code, operation.server));
   } else if (auto* one_way = std::get_if<Operation::OneWayCallback>(&operation.done)) {
-    if (*one_way) (*one_way)(code);
+    if (*one_way) (*one_way)(call_error(code, operation.server));
   }
   settle(operation);
 }
@@ -149,11 +152,13 @@ void CallTable::end_waiting() {
 
 void CallTable::end_all() {
   end_waiting();
+  protocol::Event end;
+  end.status = CallStatus::shut_down;
   while (under_way_ != nullptr) {
     Operation& operation = *under_way_;
     unlink(operation);
     operation.payload_open = false;
-    if (std::exchange(operation.call_open, false)) finish(operation, CallStatus::shut_down, {});
+    if (std::exchange(operation.call_open, false)) finish(operation, end);
     settle(operation);
   }
 }
@@ -171,9 +176,11 @@ void CallTable::unlink(Operation& operation) {
   operation.next = operation.previous = nullptr;
 }
 
-void CallTable::finish(Operation& operation, CallStatus status, Message&& response) {
+void CallTable::finish(Operation& operation, const protocol::Event& end) {
+  Message response = link_.hand_out(end.message);
   if (auto* outcome = std::get_if<Outcome>(&operation.done)) {
-    outcome->status = status;
+    outcome->status = end.status;
+    outcome->traffic = end.traffic;
     outcome->response = std::move(response);
     return;
   }
@@ -185,15 +192,19 @@ void CallTable::finish(Operation& operation, CallStatus status, Message&& respon
   if (auto* to_call = std::get_if<Operation::ResponseCallback>(&operation.done)) {
     Operation::ResponseCallback callback = std::move(*to_call);
     if (!callback) return;
-    if (status == CallStatus::ok) {
+    if (end.status == CallStatus::ok) {
       callback(std::move(response));
     } else {
-      callback(error_code(status));
+      callback(call_error(error_code(end.status), operation.server, end.traffic));
     }
   } else if (auto* to_tell = std::get_if<Operation::OneWayCallback>(&operation.done)) {
     Operation::OneWayCallback callback = std::move(*to_tell);
     if (!callback) return;
-    callback(status == CallStatus::ok ? Result<void>() : Result<void>(error_code(status)));
+    if (end.status == CallStatus::ok) {
+      callback({});
+    } else {
+      callback(call_error(error_code(end.status), operation.server, end.traffic));
+    }
   }
 }
 

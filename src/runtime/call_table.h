@@ -46,7 +46,7 @@ class CallTable {
  private:
   void link_up(Operation& operation);
   void unlink(Operation& operation);
-  void finish(Operation& operation, protocol::CallStatus status, Message&& response);
+  void finish(Operation& operation, const protocol::Event& end);
   void settle(Operation& operation);
   bool others_wait_for(const Address& server) const;
 

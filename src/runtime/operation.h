@@ -26,6 +26,7 @@ struct Outcome {
   protocol::CallStatus status = protocol::CallStatus::ok;
   ErrorCode not_started = ErrorCode::would_block;  ///< only if !started
   bool started = true;
+  protocol::PeerTraffic traffic;
   Message response;
 };
 

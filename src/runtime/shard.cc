@@ -26,8 +26,7 @@ bool Shard::turn() {
   const ShardLink::Turn turn(link_, *this);
   bool any = false;
   if (std::exchange(entered_, false)) {
-    // What the application asked for between turns goes before we look for what came.
-    now_ = net::now();
+    // What the application asked for between turns, a moment ago (enter()), goes before we look for what came.
     endpoint_.advance(now_);
     any |= transmitter_.pump(now_);
   }
@@ -174,10 +173,9 @@ bool Shard::collect_returned() {
 
 bool Shard::dispatch_events() {
   int count = 0;
-  while (count < kEventsPerTurn && endpoint_.next_event(event_, now_)) {
+  protocol::Event event;  // not a member: handlers may call back into the shard
+  while (count < kEventsPerTurn && endpoint_.next_event(event, now_)) {
     ++count;
-    // A copy: handlers may call back into the shard, and so into this function's caller's state.
-    const protocol::Event event = event_;
     dispatch(event);
   }
   return count > 0;

@@ -119,7 +119,6 @@ class Shard {
   std::optional<Readiness> readiness_;
 
   Time now_;
-  protocol::Event event_;
   std::vector<Command> commands_;
   struct WritableWaiter {
     UniqueFunction<void()> ready;

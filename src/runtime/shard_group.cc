@@ -17,19 +17,24 @@
 namespace homa::runtime {
 namespace {
 
-Error error_of(const net::NetError& error) {
+ErrorCode code_of(net::NetErrorKind kind) {
   using Kind = net::NetErrorKind;
-  switch (error.kind) {
+  switch (kind) {
     case Kind::address_in_use:
-      return {ErrorCode::address_in_use, error.describe()};
+      return ErrorCode::address_in_use;
     case Kind::no_permission:
-      return {ErrorCode::permission_denied, error.describe()};
+      return ErrorCode::permission_denied;
     case Kind::address_not_local:
     case Kind::scope_missing:
-      return {ErrorCode::bad_option, error.describe()};
+      return ErrorCode::no_address;
     default:
-      return {ErrorCode::system_error, error.describe()};
+      return ErrorCode::system_error;
   }
+}
+
+/// The system's refusals have their own cures: more exact than what the code alone could say.
+Error error_of(const net::NetError& error) {
+  return Error::explained(code_of(error.kind), error.describe());
 }
 
 /// The kernel drops what does not fit into the receive buffer, so peers must not be invited to send more at once.

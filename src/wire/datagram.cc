@@ -128,6 +128,7 @@ DecodeError decode_hello(Blocks& in, HelloPacket& packet, bool is_ack) {
   packet.peer_timeout_ms = load32(header + 40);
   // Id 0 cannot be answered: a frame to 0 is a HELLO.
   if (packet.source.value == 0 || packet.version_min > packet.version_max) return DecodeError::bad_value;
+  if (is_ack && packet.slots == 0) return DecodeError::bad_value;  // calls there would wait for ever
   in.skip_header(kHelloSize);
   return DecodeError::none;
 }

@@ -96,6 +96,9 @@ std::size_t encode_packet(const Packet& packet, std::byte* out);
 /// The hot path: one DATA header without building a variant. Returns 22 or 38.
 std::size_t encode_data(const DataPacket& packet, std::byte* out);
 
+/// Likewise for ACK, which is large as a variant. Returns 20 plus 8 for each range after the first.
+std::size_t encode_ack(const AckPacket& packet, std::byte* out);
+
 /// Writes the 16-byte frame header. `header_block_length` counts all packet headers, not the frame header.
 void encode_frame_header(const FrameHeader& header, std::size_t header_block_length, std::byte* out);
 

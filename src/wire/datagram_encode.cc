@@ -37,20 +37,7 @@ std::size_t encode(const GrantPacket& packet, std::byte* out) {
 }
 
 std::size_t encode(const AckPacket& packet, std::byte* out) {
-  HOMA_ASSERT(packet.range_count >= 1 && packet.range_count <= kMaxAckRanges);
-  store_head(out, PacketType::ack, 0);
-  store8(out + 2, packet.lane);
-  store8(out + 3, packet.range_count);
-  store32(out + 4, packet.delay_ns);
-  store32(out + 8, packet.largest);
-  store32(out + 12, packet.congestion_experienced);
-  store32(out + 16, packet.ranges[0].length);
-  std::byte* at = out + kAckFixedSize;
-  for (std::size_t i = 1; i < packet.range_count; ++i, at += kAckRangeSize) {
-    store32(at, packet.ranges[i].gap);
-    store32(at + 4, packet.ranges[i].length);
-  }
-  return static_cast<std::size_t>(at - out);
+  return encode_ack(packet, out);
 }
 
 std::size_t encode(const HelloPacket& packet, std::byte* out) {
@@ -215,6 +202,23 @@ std::size_t encode_data(const DataPacket& packet, std::byte* out) {
   store8(out + 33, packet.call_flags);
   store32(out + 34, packet.deadline_us);
   return kDataFirstHeaderSize;
+}
+
+std::size_t encode_ack(const AckPacket& packet, std::byte* out) {
+  HOMA_ASSERT(packet.range_count >= 1 && packet.range_count <= kMaxAckRanges);
+  store_head(out, PacketType::ack, 0);
+  store8(out + 2, packet.lane);
+  store8(out + 3, packet.range_count);
+  store32(out + 4, packet.delay_ns);
+  store32(out + 8, packet.largest);
+  store32(out + 12, packet.congestion_experienced);
+  store32(out + 16, packet.ranges[0].length);
+  std::byte* at = out + kAckFixedSize;
+  for (std::size_t i = 1; i < packet.range_count; ++i, at += kAckRangeSize) {
+    store32(at, packet.ranges[i].gap);
+    store32(at + 4, packet.ranges[i].length);
+  }
+  return static_cast<std::size_t>(at - out);
 }
 
 void encode_frame_header(const FrameHeader& header, std::size_t header_block_length, std::byte* out) {

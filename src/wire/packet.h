@@ -75,19 +75,20 @@ struct GrantPacket {
 
 /// One closed range of packet numbers, newest first in AckPacket.
 struct AckRange {
-  std::uint32_t gap = 0;     ///< numbers missing between this range and the one before; 0 in the first
-  std::uint32_t length = 0;  ///< numbers acknowledged, at least 1
+  std::uint32_t gap;     ///< numbers missing between this range and the one before; 0 in the first
+  std::uint32_t length;  ///< numbers acknowledged, at least 1
 };
 
 inline constexpr std::size_t kMaxAckRanges = 32;
 
 struct AckPacket {
-  std::uint8_t lane = 0;                     ///< lane byte of the frames acknowledged
-  std::uint32_t delay_ns = 0;                ///< time the largest number waited at the receiver; saturates
-  std::uint32_t largest = 0;                 ///< low 32 bits of the largest number acknowledged
+  AckPacket() {}               // NOLINT(modernize-use-equals-default): = default would zero `ranges` in every emplace()
+  std::uint8_t lane = 0;       ///< lane byte of the frames acknowledged
+  std::uint32_t delay_ns = 0;  ///< time the largest number waited at the receiver; saturates
+  std::uint32_t largest = 0;   ///< low 32 bits of the largest number acknowledged
   std::uint32_t congestion_experienced = 0;  ///< frames of this lane received with ECN CE, modulo 2^32
   std::uint8_t range_count = 0;
-  std::array<AckRange, kMaxAckRanges> ranges{};
+  std::array<AckRange, kMaxAckRanges> ranges;  ///< the first range_count
 };
 
 struct HelloPacket {

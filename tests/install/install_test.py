@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Builds and runs consumer/ in a directory of its own: `installed` against `cmake --install` of a finished build,
-`subdirectory` with the sources inside its own project. Neither may need more than libhoma itself."""
+"""consumer/ in a directory of its own. `installed`: against `cmake --install` of a finished build, which it links and runs.
+`subdirectory`: with the sources inside its own project; configures all of it, and compiles what tells whether a foreign
+project and our sources get along: the consumer, and one room of ours. That the rest links and runs, `installed` shows
+with the same targets. Neither may need more than libhoma itself."""
 
 import argparse
-import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,11 +35,6 @@ def install(options, prefix):
                 sys.exit(f"{package_file.relative_to(prefix)} refers to {place}, which users do not have")
 
 
-def compiler_cache():
-    """The library is compiled once more here; the second time it comes from the cache. No -g: it names the directory."""
-    return ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("way", choices=("installed", "subdirectory"))
@@ -54,10 +49,13 @@ def main():
         else:
             place = f"-DHOMA_SOURCE={options.source}"
         run(options.cmake, "-S", CONSUMER, "-B", build, "-G", options.generator, f"-DCMAKE_CXX_COMPILER={options.compiler}",
-            f"-DCMAKE_CXX_FLAGS={options.flags}", *compiler_cache(), place)
-        run(options.cmake, "--build", build, "-j", os.environ.get("HOMA_JOBS", "2"))
-        run(build / "consumer")
-    print(f"consumer by {options.way}: built and ran")
+            f"-DCMAKE_CXX_FLAGS={options.flags}", place)
+        if options.way == "installed":
+            run(options.cmake, "--build", build)
+            run(build / "consumer")
+        else:
+            run(options.cmake, "--build", build, "--target", "consumer_code", "homa_wire")
+    print(f"consumer by {options.way}: well")
 
 
 if __name__ == "__main__":

@@ -233,97 +233,93 @@ TEST_F(Field, field_32_a_route_that_refuses_offload_is_found_at_the_first_train)
   EXPECT_EQ(sender.capabilities().gso, GsoState::refused);
 }
 
-/// Sends `bytes` in order through every back-pressure, at most until `patience` is over; true when all went.
-bool push_through(UdpSocket& sender, const std::vector<std::byte>& bytes, std::size_t segment, const Address& to,
-                  UdpSocket& receiver, std::vector<Got>& got, std::size_t* pressed) {
-  const Time end = now() + 20s;
-  std::size_t at = 0;
-  while (at < bytes.size() && now() < end) {
-    const SendResult result = sender.send_train({bytes.data() + at, bytes.size() - at}, segment, to);
-    at = std::min(bytes.size(), at + result.sent * segment);
-    for (Got& one : drain(receiver)) got.push_back(std::move(one));
-    if (result.status == SendStatus::sent) continue;
-    ++*pressed;
-    if (result.status == SendStatus::would_block) {
-      if (!wait_for(sender.fd(), POLLOUT)) return false;
-    } else if (result.status == SendStatus::no_buffers) {
-      (void)wait_for(receiver.fd(), POLLIN, 2ms);  // no event tells when the queue has room
-    } else {
-      ADD_FAILURE() << to_text(result.status) << " " << errno_text(result.error);
-      return false;
+/// A sender at a queue of 200 Mbit/s, with and without offload, that goes on through every back-pressure.
+class BackPressure : public Field, public testing::WithParamInterface<bool> {
+ protected:
+  static constexpr std::size_t kSegment = 1472;
+
+  /// Sends `bytes` in order through a queue of this burst and limit.
+  void push(const std::string& queue, const std::vector<std::byte>& bytes, UdpOptions options = {}) {
+    a().shell("tc qdisc add dev va root tbf rate 200mbit " + queue);
+    options.gso = GetParam();
+    sender_.emplace(open_in(a(), "0.0.0.0:0", options));
+    receiver_.emplace(open_in(b(), "10.77.0.2:0"));
+    const Time end = now() + 20s;
+    std::size_t at = 0;
+    while (at < bytes.size()) {
+      ASSERT_LT(now(), end) << "only " << at << " bytes went";
+      const ByteView rest{bytes.data() + at, bytes.size() - at};
+      const SendResult result = sender_->send_train(rest, kSegment, receiver_->local_address());
+      at = std::min(bytes.size(), at + result.sent * kSegment);
+      keep(drain(*receiver_));
+      if (result.status != SendStatus::sent) bear(result);
     }
   }
-  return at == bytes.size();
-}
+  /// Waits until `count` datagrams have come.
+  void receive(std::size_t count) {
+    while (got_.size() < count) {
+      auto more = receive_all(*receiver_, 1);
+      ASSERT_FALSE(more.empty()) << "only " << got_.size();
+      keep(std::move(more));
+    }
+  }
+  void keep(std::vector<Got> more) {
+    for (Got& one : more) got_.push_back(std::move(one));
+  }
+  /// For comparing what came regardless of order: a queue that is emptied now by the sender and now by its timer feeds
+  /// the other host from two CPUs, and these overtake each other.
+  static std::vector<std::vector<std::byte>> sorted(std::vector<std::vector<std::byte>> datagrams) {
+    std::sort(datagrams.begin(), datagrams.end());
+    return datagrams;
+  }
+  void expect_exactly(const std::vector<std::byte>& bytes) const {
+    EXPECT_EQ(sorted(bytes_of(got_)), sorted(cut(bytes, kSegment)));
+    EXPECT_GT(pressed_, 0u);
+  }
 
-/// For comparing what came regardless of order: a queue that is emptied now by the sender and now by its timer feeds
-/// the other host from two CPUs, and these overtake each other.
-std::vector<std::vector<std::byte>> sorted(std::vector<std::vector<std::byte>> datagrams) {
-  std::sort(datagrams.begin(), datagrams.end());
-  return datagrams;
-}
+  std::optional<UdpSocket> sender_;
+  std::optional<UdpSocket> receiver_;
+  std::vector<Got> got_;
+  std::size_t pressed_ = 0;
 
-class BackPressure : public Field, public testing::WithParamInterface<bool> {};
+ private:
+  void bear(const SendResult& result) {
+    ++pressed_;
+    if (result.status == SendStatus::would_block) {
+      ASSERT_TRUE(wait_for(sender_->fd(), POLLOUT));
+    } else {
+      ASSERT_EQ(result.status, SendStatus::no_buffers) << errno_text(result.error);
+      (void)wait_for(receiver_->fd(), POLLIN, 2ms);  // no event tells when the queue has room
+    }
+  }
+};
 
 TEST_P(BackPressure, field_34_tiny_send_buffer_loses_and_doubles_nothing) {
-  if (!trouble().empty()) return;
-  a().shell("tc qdisc add dev va root tbf rate 200mbit burst 64kb limit 4mb");
   UdpOptions options;
-  options.gso = GetParam();
   options.send_buffer = 1;  // the kernel's minimum
-  UdpSocket sender = open_in(a(), "0.0.0.0:0", options);
-  UdpSocket receiver = open_in(b(), "10.77.0.2:0");
-  const auto bytes = pattern(1000 * 1472 + 7);
-  std::vector<Got> got;
-  std::size_t pressed = 0;
-  ASSERT_TRUE(push_through(sender, bytes, 1472, receiver.local_address(), receiver, got, &pressed));
-  while (got.size() < 1001) {
-    auto more = receive_all(receiver, 1);
-    ASSERT_FALSE(more.empty()) << "only " << got.size();
-    for (Got& one : more) got.push_back(std::move(one));
-  }
-  EXPECT_EQ(sorted(bytes_of(got)), sorted(cut(bytes, 1472)));
-  EXPECT_GT(pressed, 0u);
+  const auto bytes = pattern(1000 * kSegment + 7);
+  ASSERT_NO_FATAL_FAILURE(push("burst 64kb limit 4mb", bytes, options));
+  ASSERT_NO_FATAL_FAILURE(receive(1001));
+  expect_exactly(bytes);
 }
 
 TEST_P(BackPressure, field_34_full_interface_queue_is_no_buffers_and_exact) {
-  if (!trouble().empty()) return;
+  const auto bytes = pattern(1000 * kSegment);
   // A burst above 64 KB, so that the queue takes or refuses a train as a whole.
-  a().shell("tc qdisc add dev va root tbf rate 200mbit burst 128kb limit 200kb");
-  UdpOptions options;
-  options.gso = GetParam();
-  UdpSocket sender = open_in(a(), "0.0.0.0:0", options);
-  UdpSocket receiver = open_in(b(), "10.77.0.2:0");
-  const auto bytes = pattern(1000 * 1472);
-  std::vector<Got> got;
-  std::size_t pressed = 0;
-  ASSERT_TRUE(push_through(sender, bytes, 1472, receiver.local_address(), receiver, got, &pressed));
-  while (got.size() < 1000) {
-    auto more = receive_all(receiver, 1);
-    ASSERT_FALSE(more.empty()) << "only " << got.size();
-    for (Got& one : more) got.push_back(std::move(one));
-  }
-  EXPECT_EQ(sorted(bytes_of(got)), sorted(cut(bytes, 1472)));
-  EXPECT_GT(pressed, 0u);
+  ASSERT_NO_FATAL_FAILURE(push("burst 128kb limit 200kb", bytes));
+  ASSERT_NO_FATAL_FAILURE(receive(1000));
+  expect_exactly(bytes);
 }
 
 TEST_P(BackPressure, field_34_queue_that_cuts_trains_loses_but_doubles_nothing) {
-  if (!trouble().empty()) return;
+  const auto bytes = pattern(1000 * kSegment);
   // A burst below 64 KB: tbf cuts the train itself and calls it sent when any part found room.
-  a().shell("tc qdisc add dev va root tbf rate 200mbit burst 16kb limit 100kb");
-  UdpOptions options;
-  options.gso = GetParam();
-  UdpSocket sender = open_in(a(), "0.0.0.0:0", options);
-  UdpSocket receiver = open_in(b(), "10.77.0.2:0");
-  const auto bytes = pattern(1000 * 1472);
-  std::vector<Got> got;
-  std::size_t pressed = 0;
-  ASSERT_TRUE(push_through(sender, bytes, 1472, receiver.local_address(), receiver, got, &pressed));
-  for (Got& one : receive_all(receiver, 1000 - got.size(), 100ms)) got.push_back(std::move(one));
-  const auto arrived = sorted(bytes_of(got));
-  const auto sent = sorted(cut(bytes, 1472));
+  ASSERT_NO_FATAL_FAILURE(push("burst 16kb limit 100kb", bytes));
+  keep(receive_all(*receiver_, 1000 - got_.size(), 100ms));
+  const auto arrived = sorted(bytes_of(got_));
+  const auto sent = sorted(cut(bytes, kSegment));
   EXPECT_TRUE(std::includes(sent.begin(), sent.end(), arrived.begin(), arrived.end()));
-  EXPECT_GT(got.size(), 100u);
+  EXPECT_GT(got_.size(), 100u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Offload, BackPressure, testing::Bool(),

@@ -325,6 +325,7 @@ class WireTest : public ::testing::Test {
     Parcel parcel;
     parcel.from = from;
     parcel.to = to;
+    parcel.sent = loop.now();
     parcel.bytes.resize(size);
     parcel.kinds = kinds;
     checker.sent(parcel);
@@ -403,6 +404,36 @@ TEST_F(WireTest, DataExcusesControlPackets) {
     pass(server, stranger, 20);
   }
   EXPECT_EQ(only(verdict), "");
+}
+
+// Seed 208378: data waited in the card of a slow host for longer than two windows, and its acknowledgments were blamed.
+TEST_F(WireTest, DataThatArrivesLateExcusesControlPackets) {
+  checker.participant(stranger);
+  checker.initiated(server, stranger);
+  checker.initiated(stranger, server);
+  loop.run_until(Time{} + 1s);
+  Parcel data;
+  data.from = stranger;
+  data.to = server;
+  data.kinds = kData;
+  data.bytes.resize(1000);
+  for (int i = 0; i < 10; ++i) checker.delivered(data);  // sent at time 0
+  for (int i = 0; i < 80 + 4 * 10; ++i) pass(server, stranger, 20);
+  EXPECT_EQ(only(verdict), "");
+  pass(server, stranger, 20);
+  EXPECT_EQ(only(verdict), "control_storm");
+}
+
+// The same frame does not excuse twice.
+TEST_F(WireTest, DataThatArrivesSoonCountsOnce) {
+  checker.participant(stranger);
+  checker.initiated(server, stranger);
+  checker.initiated(stranger, server);
+  pass(stranger, server, 1000, kData);
+  for (int i = 0; i < 80 + 4; ++i) pass(server, stranger, 20);
+  EXPECT_EQ(only(verdict), "");
+  pass(server, stranger, 20);
+  EXPECT_EQ(only(verdict), "control_storm");
 }
 
 TEST_F(WireTest, CountsFramesThatArriveTwice) {

@@ -116,6 +116,34 @@ TEST(HostAddress, LinkLocalIsTenBitsLong) {
   EXPECT_FALSE(HostAddress::v4(169, 254, 0, 1).is_link_local());
 }
 
+TEST(HostAddress, TellsWhatMeansManyHostsOrNone) {
+  const HostAddress multicast6{{0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+  EXPECT_TRUE(multicast6.is_multicast());
+  EXPECT_TRUE(HostAddress::v4(224, 0, 0, 0).is_multicast());
+  EXPECT_TRUE(HostAddress::v4(239, 255, 255, 255).is_multicast());
+  EXPECT_FALSE(HostAddress::v4(223, 255, 255, 255).is_multicast());
+  EXPECT_FALSE(HostAddress::v4(240, 0, 0, 0).is_multicast());
+  EXPECT_FALSE(link_local(1, 2).is_multicast());
+  EXPECT_TRUE(HostAddress::v4(255, 255, 255, 255).is_broadcast());
+  EXPECT_FALSE(HostAddress::v4(255, 255, 255, 254).is_broadcast());
+  EXPECT_TRUE(HostAddress{}.is_unspecified());
+  EXPECT_TRUE(HostAddress::v4(0, 0, 0, 0).is_unspecified());
+  EXPECT_FALSE(HostAddress::v4(0, 0, 0, 1).is_unspecified());
+  EXPECT_FALSE((HostAddress{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}.is_unspecified())) << "::1";
+  EXPECT_FALSE((HostAddress{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}.is_unspecified()));
+}
+
+TEST(Address, APeerHasAPortAndOneHost) {
+  const HostAddress host = HostAddress::v4(10, 0, 0, 1);
+  EXPECT_TRUE((Address{host, 1}.can_be_peer()));
+  EXPECT_TRUE((Address{link_local(1, 2), 1}.can_be_peer()));
+  EXPECT_FALSE((Address{host, 0}.can_be_peer()));
+  EXPECT_FALSE((Address{link_local(1, 0), 1}.can_be_peer()));
+  EXPECT_FALSE((Address{HostAddress{}, 1}.can_be_peer()));
+  EXPECT_FALSE((Address{HostAddress::v4(224, 0, 0, 1), 1}.can_be_peer()));
+  EXPECT_FALSE((Address{HostAddress::v4(255, 255, 255, 255), 1}.can_be_peer()));
+}
+
 TEST(HostAddress, ScopeTellsLinkLocalHostsApart) {
   EXPECT_EQ(link_local(1, 2), link_local(1, 2));
   EXPECT_NE(link_local(1, 2), link_local(1, 3));

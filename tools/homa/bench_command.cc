@@ -15,6 +15,7 @@
 #include "bench/run.h"
 #include "command.h"
 #include "failure.h"
+#include "homa/address.h"
 #include "parse.h"
 #include "signals.h"
 
@@ -41,7 +42,7 @@ struct ServeOptions {
 int bench_serve(const ServeOptions& options) {
   const auto& stop = stop_requested();
   const FileDescriptor listener = listen_tcp(resolve_bind(options.bind, kDefaultPort));
-  fmt::print("bench: listening on {}\n", to_text(local_address(listener)));
+  fmt::print("bench: listening on {}\n", to_string(local_address(listener)));
   std::fflush(stdout);
   std::uint64_t lines = 0;
   serve_runs(listener, options.core, stop, [&](const std::string& line) {
@@ -89,7 +90,7 @@ int bench_run(RunOptions& options) {
         fmt::format("messages of {} bytes are over the limit of {}; lower --size or raise --max-message",
                     run.load.sizes.largest(), run.peer.max_message));
   }
-  const RunReport report = run_bench(resolve(options.server, kDefaultPort), run, stop_requested());
+  const RunReport report = run_bench(resolve_server(options.server, kDefaultPort), run, stop_requested());
   if (options.json) {
     nlohmann::json json = to_json(run, report);
     if (!options.label.empty()) json["label"] = options.label;

@@ -78,16 +78,16 @@ int call(const Options& options) {
   CallOptions call_options;
   call_options.message_class = static_cast<std::uint8_t>(options.message_class);
   call_options.idempotent = options.idempotent;
-  const std::optional<Duration> limit =
-      options.deadline.empty() ? std::nullopt : std::optional(require_duration("--deadline", options.deadline));
-  const Address server = resolve(options.server, kDefaultPort);
+  const bool limited = !options.deadline.empty();
+  const Duration limit = limited ? require_duration("--deadline", options.deadline) : Duration::zero();
+  const Address server = resolve_server(options.server, kDefaultPort);
   OutputFile output(options.out);
   std::vector<std::byte> input;
   if (!options.data) input = read_input(options.in, client_options.max_message_length);
   const Bytes request = options.data ? as_bytes(*options.data) : Bytes(input);
   auto client = Client::open(client_options);
   if (!client) throw to_failure(client.error(), "cannot open a socket");
-  if (limit) call_options.deadline = CallOptions::within(*limit).deadline;  // time to read stdin does not count
+  if (limited) call_options.deadline = CallOptions::within(limit).deadline;  // time to read stdin does not count
   auto response = drive(*client, server, request, call_options);
   if (!response) {
     if (stop_requested() && response.error() == ErrorCode::cancelled) throw Failure("interrupted");

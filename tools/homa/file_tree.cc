@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,17 +40,37 @@ std::string explain(int error) {
 
 }  // namespace
 
-MappedFile::~MappedFile() {
-  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+OpenFile::~OpenFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+OpenFile::OpenFile(OpenFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), size_(std::exchange(other.size_, 0)) {}
 
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(data_, other.data_);
+OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
   std::swap(size_, other.size_);
   return *this;
+}
+
+FileContent OpenFile::read() const {
+  FileContent content;
+  content.data.reset(new (std::nothrow) std::byte[size_]);
+  if (content.data == nullptr) {
+    content.refusal = "no memory for it";
+    return content;
+  }
+  while (content.size < size_) {
+    const ssize_t got =
+        ::pread(descriptor_, content.data.get() + content.size, size_ - content.size, static_cast<off_t>(content.size));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      content.refusal = got < 0 ? std::strerror(errno) : "it shrank while it was read";
+      return content;
+    }
+    content.size += static_cast<std::size_t>(got);
+  }
+  return content;
 }
 
 std::string path_problem(std::string_view path) {
@@ -114,21 +134,16 @@ OpenResult FileTree::open(std::string_view path, std::uint64_t max_size) const {
     return result;
   }
   struct stat status {};
-  if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+  const bool regular = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  OpenFile opened(file, regular ? static_cast<std::size_t>(status.st_size) : 0);
+  if (!regular) {
     result.refusal = "not a regular file";
-  } else if (static_cast<std::uint64_t>(status.st_size) > max_size) {
+  } else if (opened.size() > max_size) {
     result.refusal =
-        fmt::format("the file has {} bytes, more than the {} that a message may have", status.st_size, max_size);
-  } else if (status.st_size > 0) {
-    const auto size = static_cast<std::size_t>(status.st_size);
-    void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (mapped == MAP_FAILED) {
-      result.refusal = std::strerror(errno);
-    } else {
-      result.file = MappedFile(static_cast<const std::byte*>(mapped), size);
-    }
+        fmt::format("the file has {} bytes, more than the {} that a message may have", opened.size(), max_size);
+  } else {
+    result.file = std::move(opened);
   }
-  ::close(file);
   return result;
 }
 

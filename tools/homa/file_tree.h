@@ -3,30 +3,43 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace homa::tools {
 
-/// One open file, its bytes in memory: mapped, so that a large file costs no copy.
-class MappedFile {
+/// Outcome of OpenFile::read(): the bytes, or one line that says why not.
+struct FileContent {
+  std::unique_ptr<std::byte[]> data;
+  std::size_t size = 0;
+  std::string refusal;  ///< empty: all is there
+  bool ok() const { return refusal.empty(); }
+};
+
+/// One open file. Its bytes are copied, not mapped: a file that shrinks while its mapping is read ends the process by
+/// SIGBUS.
+class OpenFile {
  public:
-  MappedFile() = default;
-  MappedFile(const std::byte* data, std::size_t size) : data_(data), size_(size) {}
-  ~MappedFile();
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
-  const std::byte* data() const { return data_; }
+  OpenFile() = default;
+  OpenFile(int descriptor, std::size_t size) : descriptor_(descriptor), size_(size) {}
+  ~OpenFile();
+  OpenFile(OpenFile&& other) noexcept;
+  OpenFile& operator=(OpenFile&& other) noexcept;
+
+  /// As it was when it was opened.
   std::size_t size() const { return size_; }
+  /// That many bytes from its beginning. Refused when it has fewer by now, or there is no memory.
+  FileContent read() const;
 
  private:
-  const std::byte* data_ = nullptr;
+  int descriptor_ = -1;
   std::size_t size_ = 0;
 };
 
 /// Outcome of FileTree::open(): a file, or one line that says why not (for the peer: it names no path of ours).
 struct OpenResult {
-  MappedFile file;
+  OpenFile file;
   std::string refusal;  ///< empty: `file` is good
   bool ok() const { return refusal.empty(); }
 };

@@ -1,19 +1,13 @@
 #include "parse.h"
 
-#include <arpa/inet.h>
-#include <net/if.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <memory>
 
 #include <fmt/format.h>
 
 #include "failure.h"
+#include "homa/address.h"
 
 namespace homa::tools {
 namespace {
@@ -63,47 +57,19 @@ std::optional<double> nanoseconds_per(std::string_view unit) {
   return std::nullopt;
 }
 
-Address from_sockaddr(const sockaddr* address) {
-  Address result;
-  if (address->sa_family == AF_INET) {
-    sockaddr_in v4{};
-    std::memcpy(&v4, address, sizeof v4);
-    const auto* octets = reinterpret_cast<const std::uint8_t*>(&v4.sin_addr);
-    result.host = HostAddress::v4(octets[0], octets[1], octets[2], octets[3]);
-    result.port = ntohs(v4.sin_port);
-  } else {
-    sockaddr_in6 v6{};
-    std::memcpy(&v6, address, sizeof v6);
-    std::memcpy(result.host.ip.data(), &v6.sin6_addr, 16);
-    result.host.scope = v6.sin6_scope_id;
-    result.port = ntohs(v6.sin6_port);
-  }
-  return result;
+/// Completes what users leave away: the port, and the brackets of an IPv6 address that stands alone.
+std::string with_port(const std::string& text, std::uint16_t port) {
+  const bool bracketed = text.starts_with('[');
+  const std::size_t colon = text.find(':', bracketed ? std::min(text.find(']'), text.size()) : 0);
+  if (colon == std::string::npos) return fmt::format("{}:{}", text, port);
+  const bool bare_v6 = !bracketed && text.find(':', colon + 1) != std::string::npos;
+  return bare_v6 ? fmt::format("[{}]:{}", text, port) : text;
 }
 
-Address look_up(const std::string& host, std::uint16_t port) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_DGRAM;
-  addrinfo* found = nullptr;
-  const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  const std::size_t percent = host.find('%');
-  if (error != 0 && percent != std::string::npos && if_nametoindex(host.c_str() + percent + 1) == 0) {
-    throw usage_failure(
-        fmt::format("no interface '{}' for '{}'; `ip link` lists them", host.substr(percent + 1), host));
-  }
-  if (error != 0) {
-    throw usage_failure(fmt::format("cannot resolve '{}': {}; check the name, or give an IP address", host,
-                                    error == EAI_SYSTEM ? std::strerror(errno) : ::gai_strerror(error)));
-  }
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
-  return from_sockaddr(found->ai_addr);
-}
-
-std::optional<std::uint16_t> parse_port(std::string_view text) {
-  const auto port = parse_unsigned(text);
-  if (!port || *port > 65535) return std::nullopt;
-  return static_cast<std::uint16_t>(*port);
+Address look_up(const std::string& text, std::uint16_t default_port) {
+  const Result<Address> address = homa::resolve(with_port(text, default_port));
+  if (!address) throw usage_failure(address.error().message());
+  return *address;
 }
 
 }  // namespace
@@ -144,66 +110,18 @@ Duration require_duration(const std::string& name, const std::string& text) {
   return *duration;
 }
 
-std::optional<HostPort> parse_host_port(std::string_view text) {
-  HostPort result;
-  std::string_view port_text;
-  if (!text.empty() && text[0] == '[') {
-    const auto close = text.find(']');
-    if (close == std::string_view::npos) return std::nullopt;
-    result.host = text.substr(1, close - 1);
-    if (close + 1 < text.size()) {
-      if (text[close + 1] != ':') return std::nullopt;
-      port_text = text.substr(close + 2);
-      result.has_port = true;
-    }
-  } else if (const auto colon = text.find(':');
-             colon != std::string_view::npos && text.find(':', colon + 1) == std::string_view::npos) {
-    result.host = text.substr(0, colon);  // exactly one colon; more of them are a bare IPv6 address
-    port_text = text.substr(colon + 1);
-    result.has_port = true;
-  } else {
-    result.host = text;
+Address resolve_server(const std::string& text, std::uint16_t default_port) {
+  const Address address = look_up(text, default_port);
+  if (address.port == 0 || address.host.is_unspecified()) {
+    throw usage_failure(
+        fmt::format("'{}' is not HOST:PORT of a server; examples: server:{}, 192.0.2.1:{}, [2001:db8::1]:{}", text,
+                    default_port, default_port, default_port));
   }
-  if (result.has_port) {
-    const auto port = parse_port(port_text);
-    if (!port) return std::nullopt;
-    result.port = *port;
-  }
-  return result;
-}
-
-Address resolve(const std::string& text, std::uint16_t default_port) {
-  const auto target = parse_host_port(text);
-  if (!target || target->host.empty() || (target->has_port && target->port == 0)) {
-    throw usage_failure(fmt::format("'{}' is not HOST:PORT; examples: server:{}, 192.0.2.1:{}, [2001:db8::1]:{}", text,
-                                    default_port, default_port, default_port));
-  }
-  return look_up(target->host, target->has_port ? target->port : default_port);
+  return address;
 }
 
 Address resolve_bind(const std::string& text, std::uint16_t default_port) {
-  const auto target = parse_host_port(text);
-  if (!target) {
-    throw usage_failure(fmt::format("'{}' is not an address to listen on; examples: :{}, 192.0.2.1:{}, [::1]:0", text,
-                                    default_port, default_port));
-  }
-  const std::uint16_t port = target->has_port ? target->port : default_port;
-  if (target->host.empty() || target->host == "*") return Address{HostAddress{}, port};
-  return look_up(target->host, port);
-}
-
-std::string to_text(const Address& address) {
-  char text[INET6_ADDRSTRLEN] = "";
-  if (address.host.is_v4()) {
-    ::inet_ntop(AF_INET, address.host.ip.data() + 12, text, sizeof text);
-    return fmt::format("{}:{}", text, address.port);
-  }
-  ::inet_ntop(AF_INET6, address.host.ip.data(), text, sizeof text);
-  char interface[IF_NAMESIZE] = "";
-  if (address.host.scope != 0 && ::if_indextoname(address.host.scope, interface) != nullptr) {
-    return fmt::format("[{}%{}]:{}", text, interface, address.port);
-  }
-  return fmt::format("[{}]:{}", text, address.port);
+  return look_up(text, default_port);
 }
 
 }  // namespace homa::tools

@@ -22,22 +22,9 @@ std::optional<Duration> parse_duration(std::string_view text);
 std::uint64_t require_size(const std::string& name, const std::string& text);
 Duration require_duration(const std::string& name, const std::string& text);
 
-/// A host as typed (a name, IPv4, IPv6 with or without %zone) and a port.
-struct HostPort {
-  std::string host;
-  std::uint16_t port = 0;
-  bool has_port = false;
-};
-
-/// "host:port", "[v6]:port", "host", "v6", ":port". Nothing when it is none of them.
-std::optional<HostPort> parse_host_port(std::string_view text);
-
-/// Resolves HOST:PORT to the first address that the system names. Throws Failure.
-Address resolve(const std::string& text, std::uint16_t default_port);
-/// The same for an address to listen on: an empty host is every address, IPv6 and IPv4.
+/// The address of a server: homa::resolve(), which also takes a host without a port. Throws Failure.
+Address resolve_server(const std::string& text, std::uint16_t default_port);
+/// The same for an address to listen on: port 0 is any, and no host (":4000") or "*" every address, IPv6 and IPv4.
 Address resolve_bind(const std::string& text, std::uint16_t default_port);
-
-/// "192.0.2.1:4000" or "[2001:db8::1%eth0]:4000".
-std::string to_text(const Address& address);
 
 }  // namespace homa::tools

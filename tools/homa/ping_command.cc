@@ -59,7 +59,7 @@ void ping_once(Client& client, const Options& options, const Address& server, By
     ++tally.answered;
     tally.times.record(time);
     if (!options.quiet) {
-      fmt::print("{} B from {}: seq={} time={}\n", response->size(), to_text(server), sequence,
+      fmt::print("{} B from {}: seq={} time={}\n", response->size(), to_string(server), sequence,
                  human_time(static_cast<double>(time.count())));
     }
   } else {
@@ -85,7 +85,7 @@ void print_summary(const Options& options, const Tally& tally, Duration elapsed)
 
 int ping(const Options& options) {
   const auto& stop = stop_requested();
-  const Address server = resolve(options.server, kDefaultPort);
+  const Address server = resolve_server(options.server, kDefaultPort);
   const Duration interval = require_duration("--interval", options.interval);
   const Duration timeout = require_duration("--timeout", options.timeout);
   ClientOptions client_options(security_of(options.api));
@@ -99,7 +99,7 @@ int ping(const Options& options) {
   auto client = Client::open(client_options);
   if (!client) throw to_failure(client.error(), "cannot open a socket");
   const std::vector<std::byte> request(size, std::byte{'p'});
-  fmt::print("PING {} ({}): {} bytes\n", options.server, to_text(server), size);
+  fmt::print("PING {} ({}): {} bytes\n", options.server, to_string(server), size);
   std::fflush(stdout);
   Tally tally;
   Progress progress;

@@ -1,6 +1,4 @@
 // `homa serve`: echo, or the files of a directory, read only.
-#include <array>
-#include <atomic>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -12,10 +10,12 @@
 #include "api_options.h"
 #include "command.h"
 #include "failure.h"
+#include "file_server.h"
 #include "file_tree.h"
 #include "homa/server.h"
 #include "parse.h"
 #include "progress.h"
+#include "serve_tally.h"
 #include "signals.h"
 
 namespace homa::tools {
@@ -40,45 +40,12 @@ struct Options {
   ApiOptions api;
 };
 
-struct Tally {
-  std::atomic<std::uint64_t> answered{0};
-  std::atomic<std::uint64_t> refused{0};
-  std::atomic<std::uint64_t> bytes_in{0};
-  std::atomic<std::uint64_t> bytes_out{0};
-};
+/// Bytes of files in memory at a time, unless one file may be longer. Enough for some clients at the rate of a fast
+/// link, little beside what a server has.
+constexpr std::uint64_t kFileMemory = std::uint64_t{256} << 20;
 
-/// A line per refused request, at most a hundred in all: peers must not be able to fill a log.
-void log_refusal(Tally& tally, const Request& request, std::string_view path, const std::string& why) {
-  constexpr std::uint64_t kMaxLines = 100;
-  constexpr std::size_t kMaxPath = 100;
-  const std::uint64_t number = ++tally.refused;
-  if (number > kMaxLines) return;
-  std::string shown(path.substr(0, kMaxPath));
-  for (char& character : shown) {
-    if (static_cast<unsigned char>(character) < 0x20 || character == 0x7f) character = '?';
-  }
-  fmt::print(stderr, "homa serve: refused '{}' to {}: {}{}\n", shown, to_text(request.peer()), why,
-             number == kMaxLines ? " (further refusals are only counted)" : "");
-}
-
-void answer_file(const FileTree& tree, std::uint64_t max_message, Tally& tally, Request request) {
-  const std::string_view path = request.message().text();
-  OpenResult result = tree.open(path, max_message);
-  if (!result.ok()) {
-    log_refusal(tally, request, path, result.refusal);
-    request.refuse(RefuseReason::failed);
-    return;
-  }
-  ++tally.answered;
-  tally.bytes_out += result.file.size();
-  const std::array<Bytes, 1> piece = {Bytes(result.file.data(), result.file.size())};
-  // The mapping lives until the library no longer reads it.
-  request.reply(Gather{piece, [file = std::move(result.file)] {}});
-}
-
-void answer_echo(Tally& tally, Request request) {
-  ++tally.answered;
-  tally.bytes_out += request.message().size();
+void answer_echo(ServeTally& tally, Request request) {
+  tally.answering(request.message().size());
   request.reply(std::move(request.message()));
 }
 
@@ -90,20 +57,23 @@ int serve(const Options& options) {
   server_options.shards = options.shards;
   server_options.wait = wait_mode_of(options.api.wait);
   server_options.max_message_length = require_size("--max-message", options.max_message);
+  ServeTally tally;
   std::optional<FileTree> tree;
-  if (!options.files.empty()) tree.emplace(options.files);
-  Tally tally;
-  const std::uint64_t max_message = server_options.max_message_length;
+  std::optional<FileServer> files;
+  if (!options.files.empty()) {
+    tree.emplace(options.files);
+    files.emplace(*tree, tally, server_options.max_message_length, kFileMemory);
+  }
   auto server = Server::start(server_options, [&](Request request) {
     tally.bytes_in += request.message().size();
-    if (tree) {
-      answer_file(*tree, max_message, tally, std::move(request));
+    if (files) {
+      files->answer(std::move(request));
     } else {
       answer_echo(tally, std::move(request));
     }
   });
-  if (!server) throw to_failure(server.error(), fmt::format("cannot listen on {}", options.bind));
-  fmt::print("listening on {} ({}, {})\n", to_text(server->address()),
+  if (!server) throw to_failure(server.error(), "cannot listen");
+  fmt::print("listening on {} ({}, {})\n", to_string(server->address()),
              tree ? fmt::format("files of {}", options.files) : "echo", options.api.security);
   std::fflush(stdout);
   wait_for_stop();

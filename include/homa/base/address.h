@@ -26,6 +26,18 @@ struct HostAddress {
   }
   /// fe80::/10, meaningless without a scope.
   constexpr bool is_link_local() const { return ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80; }
+  /// Every address of this host (:: or 0.0.0.0): to listen at, never a peer.
+  constexpr bool is_unspecified() const {
+    const auto words = std::bit_cast<std::array<std::uint32_t, 4>>(ip);
+    return (words[0] | words[1] | words[3]) == 0 && (words[2] == 0 || is_v4());
+  }
+  /// ff00::/8 (RFC 4291 section 2.7) or 224.0.0.0/4.
+  constexpr bool is_multicast() const { return is_v4() ? (ip[12] & 0xf0) == 0xe0 : ip[0] == 0xff; }
+  /// 255.255.255.255. That of one network, as 10.0.0.255, is known only to the host's interfaces.
+  constexpr bool is_broadcast() const {
+    const auto words = std::bit_cast<std::array<std::uint32_t, 4>>(ip);
+    return is_v4() && words[3] == 0xffffffff;
+  }
   friend constexpr bool operator==(const HostAddress& a, const HostAddress& b) {
     using Words = std::array<std::uint64_t, 2>;
     const Words left = std::bit_cast<Words>(a.ip);
@@ -39,6 +51,11 @@ struct HostAddress {
 struct Address {
   HostAddress host;
   std::uint16_t port = 0;
+  /// It names one peer: what has no port or interface, or means many hosts or our own, can never answer.
+  constexpr bool can_be_peer() const {
+    return port != 0 && !(host.is_link_local() && host.scope == 0) && !host.is_unspecified() && !host.is_multicast() &&
+           !host.is_broadcast();
+  }
   friend constexpr bool operator==(const Address& a, const Address& b) { return a.host == b.host && a.port == b.port; }
   friend constexpr bool operator!=(const Address& a, const Address& b) { return !(a == b); }
 };

@@ -44,12 +44,21 @@ class CommandLine(CommandTest):
         self.assert_one_line(homa("ping", "127.0.0.1:1", "--security", "rot13"), 2, "--security")
 
     def test_names_and_addresses(self):
-        self.assert_one_line(homa("call", "no.such.host.invalid:1", *CLEAR), 2, "cannot resolve 'no.such.host.invalid'")
-        self.assert_one_line(homa("call", "[fe80::1%nope0]:1", *CLEAR), 2, "no interface 'nope0'")
+        self.assert_one_line(homa("call", "no.such.host.invalid:1", *CLEAR), 2, "no.such.host.invalid", "knows no such host")
+        self.assert_one_line(homa("call", "[fe80::1%nope0]:1", *CLEAR), 2, "no interface", "nope0")
         self.assert_one_line(homa("call", "[fe80::1]:1", *CLEAR), 2, "[fe80::1%eth0]")
-        for bad in ("127.0.0.1:0", "127.0.0.1:x", ":5", "[::1:5"):
+        for bad in ("127.0.0.1:0", ":5"):
             self.assert_one_line(homa("ping", bad, "-c", 1, *CLEAR), 2, "HOST:PORT")
+        for bad in ("127.0.0.1:x", "[::1:5", "127.0.0:1"):
+            self.assert_one_line(homa("ping", bad, "-c", 1, *CLEAR), 2, bad, "write ")
         self.assert_one_line(homa("serve", "--echo", "--bind", "127.0.0.1:99999", *CLEAR), 2, "127.0.0.1:99999")
+
+    def test_addresses_of_no_single_host(self):
+        for bad, why in (("224.0.0.1:4", "multicast"), ("255.255.255.255:4", "broadcast"), ("0.0.0.0:4", "HOST:PORT"),
+                         ("[ff02::1]:4", "multicast"), ("[::]:4", "HOST:PORT")):
+            self.assert_one_line(homa("call", bad, "--data", "x", *CLEAR), 2, bad, why)
+        self.assert_one_line(homa("serve", "--echo", "--bind", "224.0.0.1:0", *CLEAR), 2, "multicast")
+        self.assert_one_line(homa("serve", "--echo", "--bind", "192.0.2.1:0", *CLEAR), 2, "no interface that is up")
 
     def test_values(self):
         self.assert_one_line(homa("call", "127.0.0.1:1", "--deadline", "soon", *CLEAR), 2, "--deadline", "5s")

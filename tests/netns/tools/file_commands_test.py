@@ -1,6 +1,7 @@
 """serve, call and ping against each other over loopback."""
 
 import os
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -67,9 +68,22 @@ class Files(CommandTest):
         self.assertEqual(result.returncode, 1)
         self.assert_one_line(homa("call", "127.0.0.1:9", "--deadline", "300ms", *CLEAR), 1, "127.0.0.1:9")
 
+    def test_a_silent_peer_is_told_by_counts_of_packets(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+            silent.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{silent.getsockname()[1]}"
+            self.assert_one_line(homa("call", address, "--data", "x", "--deadline", "200ms", *CLEAR), 1, address,
+                                 "packets, heard 0", "firewall")
+            ping = homa("ping", address, "-c", 1, "-W", "200ms", *CLEAR)
+            self.assertEqual(ping.returncode, 1)
+            for text in (ping.stdout, ping.stderr):
+                self.assertIn(b"packets, heard 0", text)
+
     def test_ports_are_never_shared(self):
         _, port = self.start("serve", "--echo", "--bind", "127.0.0.1:0", *CLEAR)
-        self.assert_one_line(homa("serve", "--echo", "--bind", f"127.0.0.1:{port}", *CLEAR), 2, str(port))
+        for shards in (1, 2):
+            self.assert_one_line(homa("serve", "--echo", "--bind", f"127.0.0.1:{port}", "--shards", shards, *CLEAR), 2,
+                                 f"bind 127.0.0.1:{port}: another socket has this port", "choose another port")
 
     def test_homa_bench(self):
         _, port = self.start("bench", "serve", "--bind", "127.0.0.1:0")

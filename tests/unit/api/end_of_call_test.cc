@@ -34,6 +34,8 @@ TEST(EndOfCall, OthersGoOnAfterOneHasExpired) {
     }
   });
   Client client = open_client();
+  // First contact made, so that the request leaves at once and arrives however slow the machine is.
+  ASSERT_TRUE(client.call(server.address(), as_bytes("x"), CallOptions::within(kPatience)));
   ASSERT_FALSE(client.call(server.address(), as_bytes("slow"), CallOptions::within(10ms)));
   std::vector<Request> late = held.take(1);
   ASSERT_EQ(late.size(), 1u);
@@ -108,11 +110,38 @@ TEST(EndOfCall, TooLongForTheServer) {
   EXPECT_EQ(response.error(), ErrorCode::too_long);
 }
 
-TEST(EndOfCall, AnAddressWithoutPort) {
+TEST(EndOfCall, AnAddressThatNamesNoPeerIsRefusedAtOnce) {
+  Client client = open_client(client_options(loopback_v6()));
+  for (const char* text : {"127.0.0.1:0", "224.0.0.1:1", "239.255.255.255:1", "255.255.255.255:1", "0.0.0.0:1",
+                           "[::]:1", "[ff02::1]:1", "*:1"}) {
+    const Address peer = *parse_address(text);
+    const Result<Message> blocking = client.call(peer, as_bytes("x"));
+    ASSERT_FALSE(blocking);
+    EXPECT_EQ(blocking.error(), ErrorCode::no_address) << text;
+    const Result<CallToken> callback = client.call(peer, as_bytes("x"), {}, [](Result<Message>) { FAIL(); });
+    ASSERT_FALSE(callback);
+    EXPECT_EQ(callback.error(), ErrorCode::no_address) << text;
+    EXPECT_NE(callback.error().message().find(to_string(peer)), std::string::npos) << callback.error().message();
+  }
+}
+
+TEST(EndOfCall, ErrorsGivenToCallbacksNameThePeer) {
+  Server server = start_server(server_options(), [](Request) {});
   Client client = open_client();
-  const Result<Message> response = client.call(loopback_v4(), as_bytes("x"));
-  ASSERT_FALSE(response);
-  EXPECT_EQ(response.error(), ErrorCode::no_address);
+  Mailbox<std::string> texts;
+  ASSERT_TRUE(client.call(server.address(), as_bytes("x"), {}, [&](Result<Message> end) {
+    EXPECT_EQ(end.error(), ErrorCode::refused);
+    texts.put(end.error().message());
+  }));
+  std::vector<std::string> all = texts.take(1);
+  const std::string name = to_string(server.address());
+  const Address address = server.address();
+  server.stop();
+  ASSERT_TRUE(client.send_one_way(address, as_bytes("x"), CallOptions::within(kPatience),
+                                  [&](Result<void> end) { texts.put(end.error().message()); }));
+  for (std::string& text : texts.take(1)) all.push_back(std::move(text));
+  EXPECT_EQ(all.size(), 2u);
+  for (const std::string& text : all) EXPECT_NE(text.find(name), std::string::npos) << text;
 }
 
 TEST(EndOfCall, ServerStopsWithCallsInFlight) {

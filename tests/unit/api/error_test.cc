@@ -29,6 +29,12 @@ TEST(Error, DetailIsPartOfTheMessage) {
   EXPECT_NE(error.message().find("shards: 1 .. 64"), std::string::npos);
 }
 
+TEST(Error, AnExplainedOneSaysNothingTwice) {
+  const Error error = Error::explained(ErrorCode::address_in_use, "port 4000 is taken; choose another");
+  EXPECT_EQ(error, ErrorCode::address_in_use);
+  EXPECT_EQ(error.message(), "port 4000 is taken; choose another");
+}
+
 TEST(Result, HoldsAValueOrAnError) {
   Result<std::unique_ptr<int>> good(std::make_unique<int>(5));
   ASSERT_TRUE(good);

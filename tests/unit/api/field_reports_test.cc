@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "net/udp_socket.h"
 #include "support.h"
 
 namespace homa {
@@ -168,6 +169,36 @@ TEST(FieldReports, field_04_nobody_at_the_port_is_an_error_that_ends_the_call) {
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error(), ErrorCode::peer_unreachable);
   EXPECT_LT(Clock::now() - before, 10s);
+}
+
+// TCP worked, Homa timed out, and nothing said that its packets never came back.
+TEST(FieldReports, field_18_a_silent_peer_is_told_by_counts_of_packets) {
+  const net::Result<net::UdpSocket> silent = net::UdpSocket::open(loopback_v4());
+  ASSERT_TRUE(silent);
+  const Address peer = silent->local_address();
+  ClientOptions options = client_options();
+  options.peer_timeout = 300ms;
+  Client client = open_client(options);
+  Mailbox<Error> errors;
+  ASSERT_TRUE(client.call(peer, as_bytes("x"), {}, [&](Result<Message> end) { errors.put(end.error()); }));
+  ASSERT_TRUE(client.send_one_way(peer, as_bytes("x"), {}, [&](Result<void> end) { errors.put(end.error()); }));
+  const Result<Message> blocking = client.call(peer, as_bytes("x"));
+  const Result<Message> brief = client.call(peer, as_bytes("x"), CallOptions::within(100ms));
+  ASSERT_FALSE(blocking);
+  ASSERT_FALSE(brief);
+  EXPECT_EQ(blocking.error(), ErrorCode::peer_unreachable);
+  EXPECT_EQ(brief.error(), ErrorCode::deadline_exceeded);
+  std::vector<Error> all = errors.take(2);
+  all.insert(all.end(), {blocking.error(), brief.error()});
+  for (const Error& error : all) {
+    const std::string text = error.message();
+    EXPECT_NE(text.find(to_string(peer)), std::string::npos) << text;
+    const std::size_t sent = text.find("sent ");
+    ASSERT_NE(sent, std::string::npos) << text;
+    EXPECT_GT(std::atoi(text.c_str() + sent + 5), 0) << text;
+    EXPECT_NE(text.find(" packets, heard 0"), std::string::npos) << text;
+    EXPECT_NE(text.find("firewall"), std::string::npos) << text;
+  }
 }
 
 std::size_t resident_bytes() {

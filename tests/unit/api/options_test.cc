@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <string>
 #include <type_traits>
 
 #include "homa/client.h"
@@ -49,6 +51,47 @@ TEST(Options, WrongOnesAreNamed) {
     ASSERT_FALSE(server) << wrong.named;
     EXPECT_EQ(server.error(), ErrorCode::bad_option);
     EXPECT_NE(server.error().message().find(wrong.named), std::string::npos) << server.error().message();
+  }
+}
+
+int cures_in(const std::string& text) {
+  return static_cast<int>(std::count(text.begin(), text.end(), ';'));
+}
+
+TEST(Options, ATakenPortHasOneCauseAndOneCure) {
+  ServerOptions options(Security::clear());
+  options.bind = *parse_address("127.0.0.1:0");
+  const Result<Server> first = Server::start(options, [](Request) {});
+  ASSERT_TRUE(first);
+  options.bind = first->address();
+  const Result<Server> second = Server::start(options, [](Request) {});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error(), ErrorCode::address_in_use);
+  const std::string text = second.error().message();
+  EXPECT_NE(text.find("bind " + to_string(options.bind)), std::string::npos) << text;
+  EXPECT_EQ(cures_in(text), 1) << text;
+}
+
+TEST(Options, AnAddressOfAnotherHostIsAnAddressThatCannotBeUsed) {
+  ServerOptions options(Security::clear());
+  options.bind = *parse_address("192.0.2.1:0");  // TEST-NET-1: nobody's
+  const Result<Server> server = Server::start(options, [](Request) {});
+  ASSERT_FALSE(server);
+  EXPECT_EQ(server.error(), ErrorCode::no_address);
+  const std::string text = server.error().message();
+  EXPECT_NE(text.find("bind 192.0.2.1:0"), std::string::npos) << text;
+  EXPECT_EQ(text.find("option"), std::string::npos) << text;
+  EXPECT_EQ(cures_in(text), 1) << text;
+}
+
+TEST(Options, AnAddressOfManyHostsCannotBeListenedAt) {
+  for (const char* text : {"224.0.0.1:0", "255.255.255.255:0", "[ff02::1]:0"}) {
+    ServerOptions options(Security::clear());
+    options.bind = *parse_address(text);
+    const Result<Server> server = Server::start(options, [](Request) {});
+    ASSERT_FALSE(server) << text;
+    EXPECT_EQ(server.error(), ErrorCode::no_address);
+    EXPECT_NE(server.error().message().find(text), std::string::npos) << server.error().message();
   }
 }
 

@@ -14,23 +14,6 @@ namespace {
 using Kind = Event::Kind;
 using Bytes = std::vector<std::byte>;
 
-void expect_idle(const Pair& pair) {
-  for (const Pair::Side* side : {&pair.client, &pair.server}) {
-    EXPECT_EQ(side->endpoint->next_deadline(), kNever);
-    EXPECT_EQ(side->buffers.live, 0);
-    const auto usage = side->endpoint->usage();
-    EXPECT_EQ(usage.calls + usage.requests + usage.receive_memory + usage.incoming + usage.send_memory, 0U);
-  }
-}
-
-void open(Pair& pair) {
-  static const Bytes hello = pattern(1);
-  ASSERT_EQ(pair.call(view(hello)).error, StartError::none);
-  pair.drain();
-  pair.client.events.clear();
-  pair.server.events.clear();
-}
-
 // At most once
 
 TEST(AtMostOnce, ADelayedCopyOfARequestNeverRuns) {
@@ -215,23 +198,19 @@ TEST(Ending, ACancelledCallHoldsItsSlotUntilTheHandlerHasEnded) {
   Config one_slot;
   one_slot.slots = 1;
   Pair pair({}, one_slot);
-  std::vector<RequestId> running;
-  pair.on_server_event = [&](const Event& event) {
-    if (event.kind == Kind::request) running.push_back(event.request);
-    pair.server.endpoint->release_message(event.message, pair.now);
-  };
+  pair.hold();
   const Bytes request = pattern(100);
   const StartResult first = pair.call(view(request));
-  pair.run([&] { return running.size() == 1; }, 1s);
+  pair.run([&] { return pair.running.size() == 1; }, 1s);
   EXPECT_TRUE(pair.client.endpoint->cancel(first.call, pair.now));
   ASSERT_EQ(pair.call(view(request)).error, StartError::none);
   pair.run([] { return false; }, 1s);
-  EXPECT_EQ(running.size(), 1U) << "the slot is taken";
+  EXPECT_EQ(pair.running.size(), 1U) << "the slot is taken";
   EXPECT_EQ(Pair::count(pair.server, Kind::request_aborted), 1);
-  EXPECT_FALSE(pair.reply(running[0], view(request))) << "nobody wants it";
-  pair.run([&] { return running.size() == 2; }, 1s);
-  ASSERT_EQ(running.size(), 2U);
-  EXPECT_TRUE(pair.reply(running[1], view(request)));
+  EXPECT_FALSE(pair.reply(pair.running[0], view(request))) << "nobody wants it";
+  pair.run([&] { return pair.running.size() == 2; }, 1s);
+  ASSERT_EQ(pair.running.size(), 2U);
+  EXPECT_TRUE(pair.reply(pair.running[1], view(request)));
   pair.run([&] { return Pair::count(pair.client, Kind::call_finished) == 2; }, 1s);
   EXPECT_EQ(pair.client.endpoint->counters().calls_succeeded, 1U);
 }
@@ -434,140 +413,6 @@ TEST(Ending, AForgedNoAssociationIsRejected) {
   EXPECT_EQ(pair.client.endpoint->counters().associations_lost, 0U);
 }
 
-// Back-pressure
-
-TEST(BackPressure, SlotsThenWaitingThenWouldBlockThenWritable) {
-  Config server;
-  server.slots = 2;
-  Config client;
-  client.max_waiting_calls = 3;
-  Pair pair(client, server);
-  std::vector<RequestId> running;
-  pair.on_server_event = [&](const Event& event) {
-    if (event.kind == Kind::request) running.push_back(event.request);
-    pair.server.endpoint->release_message(event.message, pair.now);
-  };
-  const Bytes request = pattern(100);
-  ASSERT_EQ(pair.call(view(request)).error, StartError::none);
-  pair.run([&] { return !running.empty(); }, 1s);
-  for (int i = 0; i < 4; ++i) ASSERT_EQ(pair.call(view(request)).error, StartError::none) << i;
-  EXPECT_EQ(pair.call(view(request)).error, StartError::would_block);
-  pair.run([&] { return running.size() == 2; }, 1s);
-  EXPECT_EQ(running.size(), 2U);
-  EXPECT_EQ(Pair::count(pair.client, Kind::writable), 0);
-  std::size_t answered = 0;
-  pair.run(
-      [&] {
-        while (answered < running.size()) pair.reply(running[answered++], view(request));
-        return Pair::count(pair.client, Kind::call_finished) == 5;
-      },
-      1s);
-  EXPECT_EQ(pair.client.endpoint->counters().calls_succeeded, 5U);
-  EXPECT_GE(Pair::count(pair.client, Kind::writable), 1);
-  EXPECT_EQ(pair.call(view(request)).error, StartError::none);
-}
-
-TEST(BackPressure, AMessageWithoutMemoryIsHeldAndGoesOnWhenSomeIsReleased) {
-  Config server;
-  server.receive_memory = 150'000;
-  Pair pair({}, server);
-  std::vector<Event> taken;
-  pair.on_server_event = [&](const Event& event) { taken.push_back(event); };
-  const Bytes request = pattern(100'000);
-  ASSERT_EQ(pair.call(view(request)).error, StartError::none);
-  ASSERT_EQ(pair.call(view(request)).error, StartError::none);
-  pair.run([] { return false; }, 3s);
-  ASSERT_EQ(taken.size(), 1U);
-  EXPECT_GT(pair.server.endpoint->counters().holds_sent, 0U);
-  EXPECT_LT(pair.client.endpoint->counters().data_resent, 200U) << "held means silent";
-  EXPECT_LE(pair.server.endpoint->usage().receive_memory, 150'000U);
-  pair.server.endpoint->release_message(taken[0].message, pair.now);
-  pair.run([&] { return taken.size() == 2; }, 1s);
-  ASSERT_EQ(taken.size(), 2U);
-  EXPECT_EQ(std::memcmp(taken[1].message.data, request.data(), request.size()), 0);
-  pair.server.endpoint->release_message(taken[1].message, pair.now);
-  EXPECT_EQ(pair.server.buffers.live, 0);
-}
-
-TEST(BackPressure, AHeldMessageGoesOnThoughNothingWasReleasedHere) {
-  // Memory that others share comes free without our knowing.
-  Pair pair;
-  pair.echo();
-  open(pair);
-  pair.server.buffers.refuse = true;
-  const Bytes request = pattern(10'000);
-  ASSERT_EQ(pair.call(view(request)).error, StartError::none);
-  pair.run([] { return false; }, 2s);
-  EXPECT_EQ(Pair::count(pair.server, Kind::request), 0);
-  pair.server.buffers.refuse = false;
-  pair.run([&] { return Pair::count(pair.client, Kind::call_finished) > 0; }, 1s);
-  EXPECT_EQ(pair.status(), CallStatus::ok);
-}
-
-TEST(BackPressure, AResponseWithoutMemoryIsHeldToo) {
-  Pair pair;
-  pair.echo();
-  open(pair);
-  pair.client.buffers.refuse = true;
-  const Bytes request = pattern(10'000);
-  ASSERT_EQ(pair.call(view(request)).error, StartError::none);
-  pair.run([] { return false; }, 2s);
-  EXPECT_EQ(Pair::count(pair.client, Kind::call_finished), 0);
-  pair.client.buffers.refuse = false;
-  pair.run([&] { return Pair::count(pair.client, Kind::call_finished) > 0; }, 1s);
-  EXPECT_EQ(pair.status(), CallStatus::ok);
-  pair.drain();
-  expect_idle(pair);
-}
-
-TEST(BackPressure, ACallThatFindsNoPlaceAtTheServerWaitsForOne) {
-  // The server says nothing to what it cannot take. That is not the silence of the dead.
-  Config server;
-  server.max_requests = 1;
-  Pair pair({}, server);
-  std::vector<RequestId> running;
-  pair.on_server_event = [&](const Event& event) {
-    if (event.kind == Kind::request) running.push_back(event.request);
-    pair.server.endpoint->release_message(event.message, pair.now);
-  };
-  const Bytes request = pattern(100);
-  ASSERT_EQ(pair.call(view(request)).error, StartError::none);
-  pair.run([&] { return running.size() == 1; }, 1s);
-  ASSERT_EQ(pair.call(view(request)).error, StartError::none);
-  pair.run([] { return false; }, 8s);
-  EXPECT_EQ(Pair::count(pair.client, Kind::call_finished), 0);
-  pair.reply(running[0], view(request));
-  pair.run([&] { return running.size() == 2; }, 3s);
-  ASSERT_EQ(running.size(), 2U);
-  pair.reply(running[1], view(request));
-  pair.run([&] { return Pair::count(pair.client, Kind::call_finished) == 2; }, 3s);
-  EXPECT_EQ(pair.client.endpoint->counters().calls_succeeded, 2U);
-}
-
-TEST(BackPressure, EveryPeerThatMetWouldBlockIsToldWritable) {
-  Config client;
-  client.send_memory = 10'000;
-  Pair pair(client, {});
-  open(pair);
-  const Bytes request = pattern(9000);
-  const StartResult big = pair.call(view(request));
-  ASSERT_EQ(big.error, StartError::none);
-  const ByteView piece = view(request);
-  std::set<std::uint16_t> blocked;
-  for (std::uint16_t port = 1; port <= 3; ++port) {
-    const Address peer{HostAddress::v4(10, 0, 0, 7), port};
-    const Payload payload{&piece, 1, piece.size, 100};
-    ASSERT_EQ(pair.client.endpoint->start(peer, payload, {}, pair.now).error, StartError::would_block);
-    blocked.insert(port);
-  }
-  pair.client.endpoint->cancel(big.call, pair.now);
-  pair.run([] { return false; }, 1s);
-  for (const Event& event : pair.client.events) {
-    if (event.kind == Kind::writable) blocked.erase(event.peer.port);
-  }
-  EXPECT_TRUE(blocked.empty()) << blocked.size() << " peers are not told";
-}
-
 // Acknowledgments
 
 TEST(Acknowledging, OneAckMayEndTheLastThingAndNameMoreBehindIt) {
@@ -575,11 +420,7 @@ TEST(Acknowledging, OneAckMayEndTheLastThingAndNameMoreBehindIt) {
   // response's end leaves the association idle, and what was sent is forgotten in the middle of the range.
   Pair pair;
   open(pair);
-  std::vector<RequestId> running;
-  pair.on_server_event = [&](const Event& event) {
-    if (event.kind == Kind::request) running.push_back(event.request);
-    pair.server.endpoint->release_message(event.message, pair.now);
-  };
+  pair.hold();
   Rng rng(1);
   const Bytes request = pattern(100);
   for (int i = 0; i < 300; ++i) {
@@ -587,16 +428,16 @@ TEST(Acknowledging, OneAckMayEndTheLastThingAndNameMoreBehindIt) {
     const std::size_t calls = 1 + rng.below(3);
     for (std::size_t k = 0; k < calls; ++k) ASSERT_EQ(pair.call(view(request)).error, StartError::none);
     pair.run([] { return false; }, Duration(static_cast<Duration::rep>(rng.below(1'500'000'000))));
-    for (const RequestId id : running) pair.reply(id, view(request));
-    running.clear();
+    for (const RequestId id : pair.running) pair.reply(id, view(request));
+    pair.running.clear();
     pair.filter = [&](bool, ByteView) { return rng.chance(0.9); };
     pair.run([] { return false; }, Duration(static_cast<Duration::rep>(rng.below(20'000'000))));
   }
   pair.filter = nullptr;
   pair.run(
       [&] {
-        for (const RequestId id : running) pair.reply(id, view(request));
-        running.clear();
+        for (const RequestId id : pair.running) pair.reply(id, view(request));
+        pair.running.clear();
         return pair.client.endpoint->usage().calls == 1;  // but the one of open(), which nobody answers
       },
       20s);

@@ -2,6 +2,7 @@
 // worst case in clear.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <vector>
 
 #include "pair.h"
@@ -128,6 +129,94 @@ TEST_F(ForgedNumbers, field_44_TheCallEndsWellAllTheSame) {
     if (event.kind == Event::Kind::call_finished) done = event.status == CallStatus::ok;
   };
   EXPECT_TRUE(pair_.run([&] { return done; }, 10s));
+}
+
+// A frame forged far ahead is named first in each acknowledgment from then on. The sender, who never sent it, must
+// still learn the rest, or it probes for ever.
+TEST(ForgedFrame, field_44_ANumberFarAheadStartsNoEndlessProbing) {
+  for (const bool to_server : {true, false}) {
+    for (const std::uint32_t ahead : {1'000U, 1'000'000U, 0x7fff0000U}) {
+      SCOPED_TRACE(testing::Message() << (to_server ? "to the server, " : "to the client, ") << ahead << " ahead");
+      Pair pair;
+      pair.echo();
+      std::map<int, wire::FrameHeader> lanes;
+      pair.filter = [&](bool of_client, ByteView bytes) {
+        wire::FrameHeader header;
+        if (of_client == to_server) {
+          static_cast<void>(wire::decode_frame_header(bytes, header));
+          lanes[index(header.lane)] = header;
+        }
+        return true;
+      };
+      open(pair);
+      for (auto& [lane, header] : lanes) {
+        header.packet_number += ahead;
+        std::array<std::byte, 64> frame{};
+        const std::size_t block = wire::encode_packet(wire::PingPacket{}, frame.data() + wire::kFrameHeaderSize);
+        wire::encode_frame_header(header, block, frame.data());
+        pair.inject(to_server, (to_server ? pair.client : pair.server).address,
+                    {frame.data(), wire::kFrameHeaderSize + block});
+      }
+      pair.filter = nullptr;
+      const std::vector<std::byte> request = pattern(100'000);
+      for (int i = 0; i < 3; ++i) {
+        ASSERT_EQ(pair.call(view(request)).error, StartError::none);
+        const Time begin = pair.now;
+        pair.drain();
+        EXPECT_LT(pair.now - begin, 1s) << "something goes on and on";
+      }
+      EXPECT_EQ(pair.client.endpoint->counters().calls_succeeded, 4U);
+      expect_idle(pair);
+    }
+  }
+}
+
+// A peer answers HELLO by an id that it uses, as our client, already.
+TEST(ForgedId, field_44_TwoAssociationsOfOneNameAreNotMade) {
+  Pair pair;
+  const Address peer{HostAddress::v4(10, 0, 0, 9), 9};
+  constexpr std::uint64_t kTwice = 0x777;
+  std::array<std::byte, 128> frame{};
+  const auto send = [&](wire::HelloPacket hello, wire::AssociationId destination, std::uint32_t number) {
+    hello.source = {kTwice};
+    hello.incarnation = 5;
+    hello.slots = 16;
+    hello.version_min = hello.version_max = wire::kVersion;
+    hello.max_message_length = 1 << 20;
+    const std::size_t block = wire::encode_packet(hello, frame.data() + wire::kFrameHeaderSize);
+    wire::FrameHeader header;
+    header.lane = kControlPriority;
+    header.destination = destination;
+    header.packet_number = number;
+    wire::encode_frame_header(header, block, frame.data());
+    pair.inject(false, peer, {frame.data(), wire::kFrameHeaderSize + block});
+  };
+  send({}, {}, 1);
+  ASSERT_EQ(pair.client.endpoint->counters().associations_opened, 1U);
+
+  // Our own call to it: the source id of our HELLO is what it answers to.
+  wire::AssociationId ours;
+  pair.on_train = [&](bool of_client, const Train& train) {
+    std::array<std::byte, kMaxTrainBytes> bytes;
+    wire::Frame decoded;
+    const std::size_t size = flatten(train, bytes.data());
+    if (!of_client || wire::decode_frame({bytes.data(), size}, decoded) != wire::DecodeError::none) return;
+    const auto* hello = std::get_if<wire::HelloPacket>(&decoded.packets[0]);
+    if (hello != nullptr && !hello->is_ack) ours = hello->source;
+  };
+  const std::vector<std::byte> request = pattern(10);
+  const ByteView piece = view(request);
+  ASSERT_EQ(pair.client.endpoint->start(peer, {&piece, 1, piece.size, 1}, {}, pair.now).error, StartError::none);
+  pair.run([&] { return ours.value != 0; }, 1s);
+  ASSERT_NE(ours.value, 0U);
+  wire::HelloPacket answer;
+  answer.is_ack = true;
+  send(answer, ours, 2);
+  EXPECT_EQ(pair.client.endpoint->counters().associations_opened, 1U);
+  EXPECT_EQ(pair.client.endpoint->counters().hellos_refused, 1U);
+  // It ends like a call to anybody who never answers, and leaves nothing.
+  pair.run([&] { return Pair::count(pair.client, Event::Kind::call_finished) == 1; }, 60s);
+  EXPECT_EQ(pair.status(), CallStatus::peer_unreachable);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Two endpoints joined by a perfect wire of fixed delay: the smallest world in which the core can be watched.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -79,6 +81,13 @@ class Pair {
     };
     on_client_event = [this](const Event& event) { client.endpoint->release_message(event.message, now); };
   }
+  /// The server keeps requests in `running`, unanswered.
+  void hold() {
+    on_server_event = [this](const Event& event) {
+      if (event.kind == Event::Kind::request) running.push_back(event.request);
+      server.endpoint->release_message(event.message, now);
+    };
+  }
   /// How the one call that finished ended.
   CallStatus status() const {
     for (const Event& event : client.events) {
@@ -142,6 +151,7 @@ class Pair {
   std::function<void(const Event&)> on_server_event;
   std::function<void(const Event&)> on_client_event;
   std::uint64_t datagrams = 0;
+  std::vector<RequestId> running;  ///< see hold()
 
  private:
   struct Flying {
@@ -189,6 +199,25 @@ inline std::vector<std::byte> pattern(std::size_t size, unsigned seed = 1) {
 
 inline ByteView view(const std::vector<std::byte>& bytes) {
   return {bytes.data(), bytes.size()};
+}
+
+/// Nothing is under way, and everything was given back.
+inline void expect_idle(const Pair& pair) {
+  for (const Pair::Side* side : {&pair.client, &pair.server}) {
+    EXPECT_EQ(side->endpoint->next_deadline(), kNever);
+    EXPECT_EQ(side->buffers.live, 0);
+    const auto usage = side->endpoint->usage();
+    EXPECT_EQ(usage.calls + usage.requests + usage.receive_memory + usage.incoming + usage.send_memory, 0U);
+  }
+}
+
+/// The two have met. Nothing is under way if the server answers.
+inline void open(Pair& pair) {
+  static const std::vector<std::byte> hello = pattern(1);
+  ASSERT_EQ(pair.call(view(hello)).error, StartError::none);
+  pair.drain();
+  pair.client.events.clear();
+  pair.server.events.clear();
 }
 
 }  // namespace homa::protocol

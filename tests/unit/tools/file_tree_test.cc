@@ -39,7 +39,9 @@ class FileTreeTest : public ::testing::TestWithParam<bool> {
   std::string read(std::string_view path) {
     const OpenResult result = tree_->open(path, 1 << 20);
     if (!result.ok()) return "refused: " + result.refusal;
-    return std::string(reinterpret_cast<const char*>(result.file.data()), result.file.size());
+    const FileContent content = result.file.read();
+    if (!content.ok()) return "refused: " + content.refusal;
+    return std::string(reinterpret_cast<const char*>(content.data.get()), content.size);
   }
 
   fs::path top_;
@@ -81,6 +83,27 @@ TEST_P(FileTreeTest, NothingOutsideComesOut) {
 TEST_P(FileTreeTest, RefusesWhatIsTooLong) {
   EXPECT_TRUE(tree_->open("a.txt", 5).ok());
   EXPECT_FALSE(tree_->open("a.txt", 4).ok());
+}
+
+TEST_P(FileTreeTest, AFileThatShrinksIsRefusedNotDiedOf) {
+  // Longer than a page: of a mapping, what lies behind the new end could not be read any more.
+  constexpr std::size_t kSize = 1 << 20;
+  write("root/shrinks", std::string(kSize, 's').c_str());
+  const OpenResult before = tree_->open("shrinks", kSize);
+  const OpenResult after = tree_->open("shrinks", kSize);
+  ASSERT_TRUE(before.ok() && after.ok());
+  const FileContent content = before.file.read();
+  fs::resize_file(top_ / "root/shrinks", 100);
+  EXPECT_FALSE(after.file.read().ok());
+  ASSERT_TRUE(content.ok());
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(content.data.get()), content.size), std::string(kSize, 's'));
+}
+
+TEST_P(FileTreeTest, AFileThatGrowsIsReadAsItWas) {
+  const OpenResult opened = tree_->open("a.txt", 1 << 20);
+  ASSERT_TRUE(opened.ok());
+  write("root/a.txt", "alphabet");
+  EXPECT_EQ(opened.file.read().size, 5u);
 }
 
 TEST_P(FileTreeTest, RefusalsNameNoPathOfTheServer) {

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "failure.h"
+#include "homa/address.h"
 
 namespace homa::tools {
 namespace {
@@ -34,39 +38,24 @@ TEST(ParseDuration, Units) {
   for (const char* bad : {"", "s", "-5s", "5 s", "5parsecs", "1e300h"}) EXPECT_FALSE(parse_duration(bad)) << bad;
 }
 
-TEST(ParseHostPort, Forms) {
-  const auto named = parse_host_port("server:4000");
-  ASSERT_TRUE(named);
-  EXPECT_EQ(named->host, "server");
-  EXPECT_EQ(named->port, 4000);
-  const auto v6 = parse_host_port("[2001:db8::1%eth0]:9");
-  ASSERT_TRUE(v6);
-  EXPECT_EQ(v6->host, "2001:db8::1%eth0");
-  EXPECT_EQ(v6->port, 9);
-  const auto bare_v6 = parse_host_port("::1");
-  ASSERT_TRUE(bare_v6);
-  EXPECT_EQ(bare_v6->host, "::1");
-  EXPECT_FALSE(bare_v6->has_port);
-  const auto only_port = parse_host_port(":4000");
-  ASSERT_TRUE(only_port);
-  EXPECT_TRUE(only_port->host.empty());
-  for (const char* bad : {"a:", "a:b", "a:65536", "a:-1", "[::1", "[::1]4000", "[::1]:x"}) {
-    EXPECT_FALSE(parse_host_port(bad)) << bad;
-  }
+TEST(Resolve, WhatIsLeftAwayIsAdded) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"127.0.0.1", "127.0.0.1:4000"}, {"127.0.0.1:5", "127.0.0.1:5"}, {"::1", "[::1]:4000"},
+      {"[::1]", "[::1]:4000"},         {"[::1]:5", "[::1]:5"},         {"fe80::1%lo", "[fe80::1%lo]:4000"}};
+  for (const auto& [typed, meant] : cases) EXPECT_EQ(to_string(resolve_server(typed, 4000)), meant);
 }
 
-TEST(Resolve, NumbersAndDefaults) {
-  EXPECT_EQ(resolve("127.0.0.1", 4000), (Address{HostAddress::v4(127, 0, 0, 1), 4000}));
-  EXPECT_EQ(to_text(resolve("127.0.0.1:5", 4000)), "127.0.0.1:5");
-  EXPECT_EQ(to_text(resolve("[::1]:5", 4000)), "[::1]:5");
-  EXPECT_EQ(to_text(resolve_bind(":77", 4000)), "[::]:77");
-  EXPECT_EQ(resolve_bind("127.0.0.1:0", 4000).port, 0);
+TEST(Resolve, AddressesToListenOnMayBeOpen) {
+  EXPECT_EQ(to_string(resolve_bind(":77", 4000)), "[::]:77");
+  EXPECT_EQ(to_string(resolve_bind("*", 4000)), "[::]:4000");
+  EXPECT_EQ(to_string(resolve_bind("127.0.0.1:0", 4000)), "127.0.0.1:0");
 }
 
 TEST(Resolve, FailuresSayWhatAndHow) {
-  for (const char* bad : {"", ":4000", "127.0.0.1:0", "127.0.0.1:x", "no.such.host.invalid:1"}) {
+  for (const char* bad : {"", ":4000", "*", "a:", "127.0.0.1:0", "127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:-1",
+                          "[::1", "[::1]4000", "[::1]:x", "no.such.host.invalid:1"}) {
     try {
-      resolve(bad, 4000);
+      resolve_server(bad, 4000);
       ADD_FAILURE() << bad;
     } catch (const Failure& failure) {
       EXPECT_EQ(failure.exit_code(), kExitUsage);

@@ -70,7 +70,7 @@ AckPacket RandomPackets::ack() {
 HelloPacket RandomPackets::hello(bool is_ack) {
   HelloPacket packet;
   packet.is_ack = is_ack;
-  packet.slots = number<std::uint16_t>();
+  packet.slots = static_cast<std::uint16_t>(number<std::uint16_t>() | (is_ack ? 1 : 0));
   packet.source.value = number(64) | 1;
   packet.incarnation = number(64);
   packet.max_message_length = number(48);

@@ -107,8 +107,12 @@ TEST(WireDatagramProperty, EveryValueOfEveryByteOfSmallFramesIsRefusedOrStable) 
   DataPacket data;
   data.message_length = 4;
   data.first = true;
-  const Packet packets[] = {data, GrantPacket{}, AckPacket{0, 0, 9, 0, 2, {AckRange{0, 1}, AckRange{1, 1}}},
-                            CutoffsPacket{}};
+  AckPacket ack;
+  ack.largest = 9;
+  ack.range_count = 2;
+  ack.ranges[0] = {0, 1};
+  ack.ranges[1] = {1, 1};
+  const Packet packets[] = {data, GrantPacket{}, ack, CutoffsPacket{}};
   FrameHeader header;
   header.destination.value = 1;
   for (const Packet& packet : packets) {

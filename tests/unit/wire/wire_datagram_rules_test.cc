@@ -107,6 +107,14 @@ TEST(WireSection3Rules, HelloNeedsASourceAndAnOrderedRangeOfVersions) {
   EXPECT_EQ(decode_in("90", kToNobody, "01 00 0102 0000000000000001" + tail + "0201" + end), DecodeError::bad_value);
 }
 
+TEST(WireSection3Rules, HelloAckOffersSlots) {
+  const std::string rest = "0000000000000001 1112131415161718 192021222324 2526 27282930 0101 3132 33343536 " +
+                           std::string("0000000000000000");
+  EXPECT_EQ(decode_in("90", kTo, "02 00 0001" + rest), DecodeError::none);
+  EXPECT_EQ(decode_in("90", kTo, "02 00 0000" + rest), DecodeError::bad_value);
+  EXPECT_EQ(decode_in("90", kToNobody, "01 00 0000" + rest), DecodeError::none) << "a client need not offer any";
+}
+
 TEST(WireSection3Rules, NoAssociationAndCloseStandAlone) {
   for (const std::string& packet : {kNoAssociation, kClose}) {
     EXPECT_EQ(decode_block(packet), DecodeError::none);

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "failure.h"
+#include "homa/address.h"
 #include "parse.h"
 
 namespace homa::tools {
@@ -19,7 +20,7 @@ namespace {
 
 [[noreturn]] void fail(const char* doing, const Address& address) {
   const int error = errno;
-  const std::string where = to_text(address);
+  const std::string where = to_string(address);
   switch (error) {
     case EADDRINUSE:
       throw usage_failure(
