@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "failure.h"
 #include "sim/process.h"
@@ -14,11 +16,15 @@ namespace {
 
 constexpr int kPanelWidth = 480;
 constexpr int kPanelHeight = 340;
-constexpr int kKeyRowHeight = 22;
+constexpr int kKeyRowHeight = 20;
 constexpr int kKeyColumns = 4;
 constexpr std::size_t kPanelsPerRow = 3;
+/// A picture of one panel is wider than it, for its key.
+constexpr int kKeyWidthMore = 240;
 /// With more samples than these, points would hide the line.
 constexpr std::size_t kMostPoints = 30;
+/// Between the outermost samples and the frame of a logarithmic axis, as a factor.
+constexpr double kAir = 1.15;
 
 // Okabe and Ito's colours, which colour-blind readers can tell apart.
 constexpr std::array kOurColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"};
@@ -56,31 +62,60 @@ std::string data_block(const std::string& name, const Curve& curve) {
   return text + "EOD\n";
 }
 
+const char* kind_of_line(const Curve& curve) {
+  const bool has_points = curve.role == CurveRole::ours && curve.samples.size() <= kMostPoints;
+  return has_points ? "linespoints pt 7 ps 0.6" : "lines";
+}
+
 /// The plot elements of one curve: its band, below everything, and its line.
-void add_elements(const Curve& curve, const std::string& data, std::size_t nth, std::vector<std::string>& bands,
+void add_elements(const Curve& curve, const std::string& data, std::size_t colour, std::vector<std::string>& bands,
                   std::vector<std::string>& lines) {
-  if (curve.samples.empty()) {
-    // Kept in the key: a panel for which nothing was published must not shift the colours of the others.
-    lines.push_back(fmt::format("NaN with lines {} title {}", line_style(curve, nth), quoted(curve.title)));
-    return;
-  }
   if (curve.role == CurveRole::ours && has_interval(curve)) {
     bands.push_back(
         fmt::format("{} using 1:3:4 with filledcurves fs transparent solid 0.18 noborder lc rgb '{}' notitle", data,
-                    kOurColours[nth % kOurColours.size()]));
+                    kOurColours[colour % kOurColours.size()]));
   }
-  const char* kind =
-      curve.samples.size() <= kMostPoints && curve.role == CurveRole::ours ? "linespoints pt 7 ps 0.7" : "lines";
-  lines.push_back(
-      fmt::format("{} using 1:2 with {} {} title {}", data, kind, line_style(curve, nth), quoted(curve.title)));
+  lines.push_back(fmt::format("{} using 1:2 with {} {} notitle", data, kind_of_line(curve), line_style(curve, colour)));
+}
+
+/// Marks of a logarithmic axis that a reader can take values from: 1, 2, 5, 10, 20, 50 ...; none over many decades,
+/// where gnuplot's own do better.
+std::string log_marks(double low, double high) {
+  if (high / low > 3000) return "set ytics autofreq\n";
+  std::string marks;
+  for (double decade = std::pow(10, std::floor(std::log10(low))); decade <= high; decade *= 10) {
+    for (const double step : {1.0, 2.0, 5.0}) {
+      const double mark = decade * step;
+      if (mark >= low * 0.999 && mark <= high * 1.001)
+        marks += fmt::format("{}{:.6g}", marks.empty() ? "" : ", ", mark);
+    }
+  }
+  return "set ytics (" + marks + ")\n";
+}
+
+/// Just wide enough for the lines; bands may reach out of it.
+std::string y_axis(const Panel& panel) {
+  if (!panel.log_y) return "unset logscale y\nset yrange [0:*]\nset ytics autofreq\n";
+  double low = 0;
+  double high = 0;
+  for (const Curve& curve : panel.curves) {
+    for (const Sample& sample : curve.samples) {
+      if (!(sample.y > 0)) continue;
+      low = low == 0 ? sample.y : std::min(low, sample.y);
+      high = std::max(high, sample.y);
+    }
+  }
+  if (low == 0) return "unset logscale y\nset yrange [0:1]\nset ytics autofreq\n";
+  low /= kAir;
+  high *= kAir;
+  return fmt::format("set logscale y\nset yrange [{:.4g}:{:.4g}]\n{}", low, high, log_marks(low, high));
 }
 
 std::string panel_script(const Panel& panel, std::size_t number) {
   std::string text = fmt::format("set title {}\nset xlabel {}\nset ylabel {}\n", quoted(panel.title),
                                  quoted(panel.x_label), quoted(panel.y_label));
   text += panel.log_x ? "set logscale x\n" : "unset logscale x\n";
-  text += panel.log_y ? "set logscale y\n" : "unset logscale y\n";
-  text += panel.log_y ? "set yrange [*:*]\n" : "set yrange [0:*]\n";
+  text += y_axis(panel);
   text += panel.x_max > panel.x_min ? fmt::format("set xrange [{:.6g}:{:.6g}]\n", panel.x_min, panel.x_max)
                                     : std::string("set xrange [*:*]\n");
   if (panel.ticks.empty()) {
@@ -96,19 +131,32 @@ std::string panel_script(const Panel& panel, std::size_t number) {
   std::vector<std::string> lines;
   std::array<std::size_t, 3> nth{};
   for (std::size_t c = 0; c < panel.curves.size(); ++c) {
-    const std::string data = fmt::format("$p{}c{}", number, c);
     const Curve& curve = panel.curves[c];
-    if (!curve.samples.empty()) text += data_block(data, curve);
-    add_elements(curve, data, nth[static_cast<std::size_t>(curve.role)]++, bands, lines);
+    const std::size_t colour = nth[static_cast<std::size_t>(curve.role)]++;
+    if (curve.samples.empty()) continue;
+    const std::string data = fmt::format("$p{}c{}", number, c);
+    text += data_block(data, curve);
+    add_elements(curve, data, colour, bands, lines);
   }
-  // Ours on top, but first in the key: gnuplot draws in the order of the key, so ours come last in both.
-  std::stable_partition(lines.begin(), lines.end(), [](const std::string& l) { return l.find("lw 2.6") == l.npos; });
-  text += "plot ";
-  for (const auto* list : {&bands, &lines}) {
-    for (const std::string& element : *list) text += element + ", ";
+  bands.insert(bands.end(), lines.begin(), lines.end());
+  if (bands.empty()) bands.emplace_back("NaN notitle");
+  return text + fmt::format("plot {}\n", fmt::join(bands, ", \\\n     "));
+}
+
+/// A last plot, empty and as wide as the picture, that has the key of all panels.
+std::string key_script(const std::vector<Curve>& curves) {
+  std::string text =
+      "unset title\nunset xlabel\nunset ylabel\nunset tics\nunset border\nunset grid\nunset logscale\n"
+      "set lmargin at screen 0.01\nset rmargin at screen 0.99\nset bmargin at screen 0\nset tmargin at screen 1\n"
+      "set xrange [0:1]\nset yrange [0:1]\n";
+  std::vector<std::string> entries;
+  std::array<std::size_t, 3> nth{};
+  for (const Curve& curve : curves) {
+    const std::size_t colour = nth[static_cast<std::size_t>(curve.role)]++;
+    entries.push_back(
+        fmt::format("NaN with {} {} title {}", kind_of_line(curve), line_style(curve, colour), quoted(curve.title)));
   }
-  text.resize(text.size() - 2);
-  return text + "\n";
+  return text + fmt::format("plot {}\n", fmt::join(entries, ", \\\n     "));
 }
 
 }  // namespace
@@ -116,9 +164,9 @@ std::string panel_script(const Panel& panel, std::size_t number) {
 std::string gnuplot_script(const Figure& figure) {
   const std::size_t columns = std::clamp<std::size_t>(figure.panels.size(), 1, kPanelsPerRow);
   const std::size_t rows = (figure.panels.size() + columns - 1) / columns;
-  const std::size_t curves = figure.panels.empty() ? 0 : figure.panels.front().curves.size();
-  const int key_height = kKeyRowHeight * static_cast<int>((curves + kKeyColumns - 1) / kKeyColumns) + 12;
-  const int width = kPanelWidth * static_cast<int>(columns) + (columns == 1 ? 160 : 0);
+  const std::vector<Curve> curves = figure.panels.empty() ? std::vector<Curve>{} : figure.panels.front().curves;
+  const int key_height = kKeyRowHeight * static_cast<int>((curves.size() + kKeyColumns - 1) / kKeyColumns) + 8;
+  const int width = kPanelWidth * static_cast<int>(columns) + (columns == 1 ? kKeyWidthMore : 0);
   const int height = kPanelHeight * static_cast<int>(rows) + key_height;
   const auto part_x = [&](int pixels) { return static_cast<double>(pixels) / width; };
   const auto part_y = [&](int pixels) { return static_cast<double>(pixels) / height; };
@@ -127,23 +175,22 @@ std::string gnuplot_script(const Figure& figure) {
       "if (!exists(\"kind\")) kind = \"svg\"\n"
       "if (!exists(\"file\")) file = \"{0}.\" . kind\n"
       "if (kind eq \"png\") {{\n"
-      "  set terminal pngcairo noenhanced font \"DejaVu Sans,20\" fontscale 1 linewidth 2 size {1},{2} background "
+      "  set terminal pngcairo noenhanced font \"DejaVu Sans,10\" fontscale 2 linewidth 2 size {1},{2} background "
       "'white'\n"
       "}} else {{\n"
       "  set terminal svg noenhanced font \"DejaVu Sans,12\" linewidth 1 size {3},{4} background 'white'\n"
       "}}\n"
       "set output file\n"
       "set border 3 lc rgb '#404040'\nset tics nomirror out scale 0.6\nset grid ytics lc rgb '#DDDDDD' lt 1 lw 0.6\n"
-      "set key at screen 0.5,{5:.4f} center bottom horizontal maxcols {6} width 1 samplen 2.5\n",
-      figure.name, width * 2, height * 2, width, height, part_y(6), kKeyColumns);
+      "unset key\n",
+      figure.name, width * 2, height * 2, width, height);
   text +=
       fmt::format("set multiplot layout {},{} margins {:.4f},{:.4f},{:.4f},{:.4f} spacing {:.4f},{:.4f}\n", rows,
-                  columns, part_x(66), 1 - part_x(16), part_y(key_height + 56), 1 - part_y(30), part_x(76), part_y(88));
-  for (std::size_t p = 0; p < figure.panels.size(); ++p) {
-    text += panel_script(figure.panels[p], p);
-    if (p == 0) text += "unset key\n";
-  }
-  return text + "unset multiplot\nset output\n";
+                  columns, part_x(72), 1 - part_x(20), part_y(key_height + 52), 1 - part_y(30), part_x(92), part_y(88));
+  for (std::size_t p = 0; p < figure.panels.size(); ++p) text += panel_script(figure.panels[p], p);
+  text += fmt::format("set key at screen 0.5,{:.4f} center bottom horizontal maxcols {} Left reverse samplen 2.5\n",
+                      part_y(4), kKeyColumns);
+  return text + key_script(curves) + "unset multiplot\nset output\n";
 }
 
 std::string draw(const Figure& figure, const std::filesystem::path& folder) {

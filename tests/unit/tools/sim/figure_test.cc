@@ -34,13 +34,13 @@ TEST(Figure, TheScriptHoldsItsDataAndStyles) {
   EXPECT_THAT(script, HasSubstr("title \"ours \\\"x\\\"\""));
   EXPECT_THAT(script, HasSubstr("filledcurves"));
   EXPECT_THAT(script, HasSubstr("layout 1,2"));
-  EXPECT_THAT(script, HasSubstr("NaN with lines"));  // keeps its place in the key
+  EXPECT_THAT(script, HasSubstr("NaN with lines lc rgb '#E69F00' lw 1.4 title \"nothing\""));  // in the key only
   EXPECT_EQ(script, gnuplot_script(small_figure()));
 }
 
 TEST(Figure, OursIsDrawnOverWhatWasPublished) {
   const std::string script = gnuplot_script(small_figure());
-  EXPECT_LT(script.find("title \"Homa (published)\""), script.find("title \"ours"));
+  EXPECT_LT(script.find("$p0c0 using"), script.find("$p0c1 using 1:2"));
 }
 
 TEST(Figure, GnuplotAcceptsTheScript) {

@@ -15,11 +15,13 @@ std::vector<simulation::RunSpec> runs(const SweepOptions&) {
     const char* workload;
     const char* carrier;
     std::uint64_t messages;
+    double warm_up_us;  // short ones: the bands are of the same unripe queues
   };
   // As many messages as give each tenth of them a p99, and a few seconds of computing.
-  constexpr Run kRuns[] = {{"w1", "native", 100000}, {"w2", "native", 100000}, {"w3", "native", 60000},
-                           {"w4", "native", 10000},  {"w5", "native", 2000},   {"w3", "datagram", 60000},
-                           {"w4", "datagram", 10000}};
+  constexpr Run kRuns[] = {{"w1", "native", 100000, 500},  {"w2", "native", 60000, 1000},
+                           {"w3", "native", 40000, 2000},  {"w4", "native", 8000, 20000},
+                           {"w5", "native", 1500, 20000},  {"w3", "datagram", 40000, 2000},
+                           {"w4", "datagram", 8000, 20000}};
   std::vector<simulation::RunSpec> specs;
   for (const Run& run : kRuns) {
     simulation::RunSpec spec;
@@ -29,6 +31,7 @@ std::vector<simulation::RunSpec> runs(const SweepOptions&) {
     spec.policy = spec.carrier == simulation::RunCarrier::native ? "homa18" : "libhoma";
     spec.load = spec.carrier == simulation::RunCarrier::native ? 0.8 : 0.6;
     spec.messages = run.messages;
+    spec.warm_up_us = run.warm_up_us;
     spec.buckets = 10;
     specs.push_back(spec);
   }
