@@ -381,6 +381,7 @@ TEST_F(WireTest, WhoEchoesTheIdIsProven) {
   wire::HelloPacket answer = hello;
   answer.is_ack = true;
   answer.source.value = 0x2222;
+  answer.slots = 16;
   pass_frame(server, stranger, answer, 0x1111);
   pass_frame(stranger, server, wire::PingPacket(), 0x2222);
   for (int i = 0; i < 50; ++i) pass(server, stranger, 1000);
