@@ -73,32 +73,32 @@ void Recorder::add(std::uint64_t length, Duration latency, Duration unloaded) {
                       static_cast<float>(nanoseconds / 1000)});
 }
 
-std::vector<float> Recorder::slowdowns(std::uint64_t above, std::uint64_t up_to) const {
+std::vector<float> Recorder::slowdowns(std::uint64_t least, std::uint64_t most) const {
   std::vector<float> found;
   for (const Sample& sample : samples_) {
-    if (sample.length > above && sample.length <= up_to) found.push_back(sample.slowdown);
+    if (sample.length >= least && sample.length <= most) found.push_back(sample.slowdown);
   }
   return found;
 }
 
-SizeBucket Recorder::bucket(std::uint64_t above, std::uint64_t up_to) const {
+SizeBucket Recorder::bucket(std::uint64_t least, std::uint64_t most) const {
   SizeBucket bucket;
-  bucket.largest_bytes = std::min(up_to, workload_.largest());
+  bucket.largest_bytes = std::min(most, workload_.largest());
   bucket.smallest_bytes = bucket.largest_bytes;
   for (const Workload::Step& step : workload_.steps()) {
-    if (step.size <= above) continue;
+    if (step.size < least) continue;
     bucket.smallest_bytes = step.size;
     break;
   }
-  bucket.count_fraction = workload_.fraction_up_to(up_to);
-  bucket.slowdown = statistics_of(slowdowns(above, up_to));
+  bucket.count_fraction = workload_.fraction_up_to(most);
+  bucket.slowdown = statistics_of(slowdowns(least, most));
   return bucket;
 }
 
-LatencyPercentiles Recorder::latencies(std::uint64_t up_to) const {
+LatencyPercentiles Recorder::latencies(std::uint64_t most) const {
   std::vector<float> sorted;
   for (const Sample& sample : samples_) {
-    if (sample.length <= up_to) sorted.push_back(sample.latency_us);
+    if (sample.length <= most) sorted.push_back(sample.latency_us);
   }
   LatencyPercentiles result;
   result.count = sorted.size();
@@ -115,14 +115,14 @@ LatencyPercentiles Recorder::latencies(std::uint64_t up_to) const {
 }
 
 void Recorder::report(RunResult& result) const {
-  std::uint64_t above = 0;
+  std::uint64_t least = 0;
   for (const std::uint64_t bound : bounds_) {
-    result.buckets.push_back(bucket(above, bound));
-    above = bound;
+    result.buckets.push_back(bucket(least, bound));
+    least = bound + 1;
   }
   for (const double part : {0.99, 0.999}) {
     const std::uint64_t below = workload_.quantile(part);
-    if (below < workload_.largest()) result.largest.push_back(bucket(below, kNoLimit));
+    if (below < workload_.largest()) result.largest.push_back(bucket(below + 1, kNoLimit));
   }
   const std::uint64_t half = workload_.quantile(0.5);
   result.all = statistics_of(slowdowns(0, kNoLimit));

@@ -25,9 +25,9 @@ class Recorder {
     float slowdown;
     float latency_us;
   };
-  SizeBucket bucket(std::uint64_t above, std::uint64_t up_to) const;
-  std::vector<float> slowdowns(std::uint64_t above, std::uint64_t up_to) const;
-  LatencyPercentiles latencies(std::uint64_t up_to) const;
+  SizeBucket bucket(std::uint64_t least, std::uint64_t most) const;
+  std::vector<float> slowdowns(std::uint64_t least, std::uint64_t most) const;
+  LatencyPercentiles latencies(std::uint64_t most) const;
 
   const Workload& workload_;
   std::vector<std::uint64_t> bounds_;  // upper, ascending

@@ -11,6 +11,7 @@ using ::testing::HasSubstr;
 
 RunSpec small(const char* workload) {
   RunSpec spec;
+  spec.topology = "small";
   spec.workload = workload;
   spec.load = 0.6;
   spec.messages = 4000;
@@ -59,7 +60,7 @@ TEST(Run, EveryMeasuredMessageIsDeliveredAndNoneIsFasterThanAlone) {
 // What is offered is carried: headers and grants make of 60 % total load the 60 % of the links.
 TEST(Run, TheLoadIsWhatWasAsked) {
   RunSpec spec = small("w1");
-  spec.messages = 100000;
+  spec.messages = 60000;
   const RunResult result = result_of(spec);
   EXPECT_NEAR(result.rates.link_utilisation, 0.6, 0.01);
   EXPECT_NEAR(result.rates.goodput_gbps, 0.6 * 10 * 0.657, 0.08);
@@ -72,7 +73,7 @@ TEST(Run, OverloadDivergesAndStops) {
   RunSpec spec = small("10000");
   spec.load_kind = LoadKind::application;
   spec.load = 1;
-  spec.messages = 100000;
+  spec.messages = 30000;
   const RunResult result = result_of(spec);
   EXPECT_EQ(result.end, RunEnd::diverged);
   EXPECT_EQ(result.backlog.verdict, LoadVerdict::diverges);
