@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "testing/addresses.h"
+
 namespace homa::sim {
 namespace {
 
@@ -52,6 +54,7 @@ class Drawer {
   WorldPlan plan_;
   Rng rng_;
   std::uint32_t defects_;
+  AddressFamily family_ = AddressFamily::v4;
   Duration fault_span_{};
   Duration delay_scale_{};
   std::uint64_t max_message_ = 0;
@@ -62,6 +65,7 @@ class Drawer {
 void Drawer::draw_knobs() {
   const bool clean = rng_.chance(kCleanWorld);
   for (std::size_t knob = 0; knob < kKnobs; ++knob) plan_.knobs[knob] = rng_.chance(kKnobChance) && !clean;
+  if (has(Knob::ipv6)) family_ = rng_.chance(0.5) ? AddressFamily::v6 : AddressFamily::v6_link_local;
 }
 
 void Drawer::draw_times() {
@@ -119,7 +123,7 @@ void Drawer::draw_hosts() {
   for (std::size_t i = 0; i < count; ++i) {
     HostSettings host;
     host.name = "host" + std::to_string(i);
-    host.address = {HostAddress::v4(10, 0, 0, static_cast<std::uint8_t>(i + 1)), static_cast<std::uint16_t>(7000 + i)};
+    host.address = {host_address(family_, 0, static_cast<std::uint8_t>(i + 1)), static_cast<std::uint16_t>(7000 + i)};
     host.seed = rng_.next();
     host.uplink.rate = Rate::gigabits_per_second(rng_.chance(0.7) ? common : one_of(rates));
     host.uplink.delay =
@@ -311,8 +315,8 @@ void Drawer::draw_mishaps() {
   if (has(Knob::restart)) draw_restart();
   if (has(Knob::address_change)) {
     const std::size_t host = any_host();
-    const auto last = static_cast<std::uint8_t>(101 + host);
-    const Address address{HostAddress::v4(10, 0, 1, last), plan_.hosts[host].address.port};
+    const HostAddress moved = host_address(family_, 1, static_cast<std::uint8_t>(101 + host));
+    const Address address{moved, plan_.hosts[host].address.port};
     plan_.mishaps.push_back({Mishap::Kind::change_address, fault_time(), static_cast<int>(host), {}, address, 0});
     plan_.circumstances.disrupted = true;
   }

@@ -40,7 +40,8 @@ namespace homa::sim {
   X(no_memory,          "a receiver's buffer source refuses for a while")           \
   X(open_failure,       "datagrams that were placed cannot be opened")              \
   X(small_buffers,      "switch buffers so small that bursts overflow")             \
-  X(small_limits,       "few slots, little memory, small windows")
+  X(small_limits,       "few slots, little memory, small windows")                  \
+  X(ipv6,               "IPv6 addresses, some of them link-local with a scope")
 // clang-format on
 
 enum class Knob : std::uint8_t {
