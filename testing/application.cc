@@ -80,7 +80,7 @@ bool Peer::try_start(const CallRecord& wish, Ledger::Index* index) {
   if (result.error != protocol::StartError::none) {
     ledger_.withdraw(*index);
     host().payloads().discard(payload.cookie);
-    if (result.error != protocol::StartError::would_block) {
+    if (result.error != (closed_ ? protocol::StartError::shut_down : protocol::StartError::would_block)) {
       verdict_.fail("start", fmt::format("host {}: start() says {}", index_, protocol::to_string(result.error)));
     }
     return false;
@@ -119,6 +119,23 @@ Ledger::Index Peer::probe(int target) {
   Ledger::Index index = 0;
   call(record, &index);
   return index;
+}
+
+void Peer::close() {
+  if (!host().running() || closed_) return;
+  if (now() < host().paused_until()) {
+    return host().medium().loop.at(host().paused_until(), *this, kClose, host().lives());
+  }
+  host().resume_reading();
+  stop_starting();
+  blocked_ = false;
+  ledger_.closed(index_, now());
+  host().endpoint().close(now());
+  closed_ = true;
+  host().kick();
+  if (!ledger_.records()[probe((index_ + 1) % static_cast<int>(cast_.hosts.size()))].withdrawn) {
+    verdict_.fail("close", fmt::format("host {}: a closed endpoint starts calls", index_));
+  }
 }
 
 bool Peer::cancel(Ledger::Index index) {
@@ -243,6 +260,7 @@ void Peer::on_event(std::uint8_t kind, std::uint64_t argument) {
     return host().kick();
   }
   if (!host().running()) return;
+  if (kind == kClose && argument == host().lives()) return close();  // not the process that came after
   if (kind == kCancel) {
     cancel(argument);
     return;

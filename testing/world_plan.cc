@@ -45,6 +45,7 @@ class Drawer {
   void draw_partition(bool both_ways);
   void draw_mishaps();
   void draw_restart();
+  void draw_close();
   void draw_hostile();
   void end_at(Time time) { plan_.faults_end = std::max(plan_.faults_end, time); }
   void disturb_for(Duration span) {
@@ -297,6 +298,18 @@ void Drawer::draw_restart() {
   end_at(up);
 }
 
+void Drawer::draw_close() {
+  const auto host = static_cast<int>(any_host());
+  const Time when = fault_time();
+  plan_.mishaps.push_back({Mishap::Kind::close, when, host, {}, {}, 0});
+  if (rng_.chance(0.5)) return;
+  const Time up = when + between(Duration(1), 50ms);
+  plan_.mishaps.push_back({Mishap::Kind::crash, up, host, {}, {}, 0});  // what is left of the process goes
+  plan_.mishaps.push_back({Mishap::Kind::boot, up, host, {}, {}, 0});
+  plan_.circumstances.disrupted = true;
+  end_at(up);
+}
+
 void Drawer::draw_mishaps() {
   const auto mishap = [&](Mishap::Kind kind, Duration span) {
     const Time when = fault_time();
@@ -313,6 +326,7 @@ void Drawer::draw_mishaps() {
   if (has(Knob::stop_reading)) plan_.circumstances.timer_slack += mishap(Mishap::Kind::stop_reading, one_of(spans));
   if (has(Knob::no_memory)) mishap(Mishap::Kind::no_memory, one_of(spans));
   if (has(Knob::restart)) draw_restart();
+  if (has(Knob::close)) draw_close();
   if (has(Knob::address_change)) {
     const std::size_t host = any_host();
     const HostAddress moved = host_address(family_, 1, static_cast<std::uint8_t>(101 + host));

@@ -44,9 +44,7 @@ TEST(FieldPeers, field_17_server_learns_who_closed) {
   std::vector<Ledger::Index> others;
   for (int i = 0; i < 20; ++i) others.push_back(s.call(2, wish));
   s.run_for(400us);
-  s.circumstances.closed = true;
-  s.endpoint(0).close(s.now());
-  s.host(0).kick();
+  s.peer(0).close();
   ASSERT_TRUE(s.run_calls(2s));
   for (const auto index : others) EXPECT_TRUE(s.ended_ok(index));
   EXPECT_EQ(s.judge(), "");
