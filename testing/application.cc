@@ -124,8 +124,10 @@ Ledger::Index Peer::probe(int target) {
 void Peer::close() {
   if (!host().running() || closed_) return;
   if (now() < host().paused_until()) {
+    closing_ = true;
     return host().medium().loop.at(host().paused_until(), *this, kClose, host().lives());
   }
+  closing_ = false;
   host().resume_reading();
   stop_starting();
   blocked_ = false;
@@ -244,7 +246,7 @@ void Peer::on_crash(Host&) {
   open_.clear();
   owed_.clear();
   holding_.clear();
-  blocked_ = false;
+  blocked_ = closing_ = false;
   // A closed loop goes on in the next life.
   for (std::uint64_t i = 0; i < std::min(lost, left_); ++i) host().medium().loop.after(5ms, *this, kArrival);
 }

@@ -65,6 +65,8 @@ class Peer final : public HostApplication, public EventTarget {
   /// nobody.
   void close();
   bool closed() const { return closed_; }
+  /// Is to close, but its process sleeps.
+  bool closing() const { return closing_; }
   /// Gives up the calls of the workload that have not been started.
   void stop_starting() { left_ = due_ = 0; }
   /// The workload's calls have all been started, and nothing waits for a `writable` event.
@@ -115,6 +117,7 @@ class Peer final : public HostApplication, public EventTarget {
   bool blocked_ = false;
   bool winding_up_ = false;
   bool closed_ = false;
+  bool closing_ = false;
   std::uint64_t times_blocked_ = 0;
   std::unordered_map<Ledger::Index, protocol::CallId> open_;
   std::uint64_t next_id_ = 1;

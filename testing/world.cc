@@ -131,7 +131,7 @@ void World::on_event(std::uint8_t kind, std::uint64_t argument) {
 bool World::all_done() const {
   if (ledger_.open_calls() != 0 || medium_.loop.now() < plan_.faults_end) return false;
   for (std::size_t i = 0; i < peers_.size(); ++i) {
-    if (!plan_.dead[i] && !peers_[i]->finished_starting()) return false;
+    if (!plan_.dead[i] && (!peers_[i]->finished_starting() || peers_[i]->closing())) return false;
   }
   return true;
 }
