@@ -111,6 +111,7 @@ class Host final : public Sink, public PortListener, public EventTarget {
   void drain_events();
   void pump();
   void send(const protocol::Train& train);
+  wire::DecodeError read_kinds(Parcel& parcel);
   void arm();
 
   Medium& medium_;

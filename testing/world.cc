@@ -66,6 +66,9 @@ void World::build_hosts() {
                                             mix64(plan_.seed + i)));
     hosts_[i]->set_application(peers_.back().get());
     cast_.peers.push_back(peers_.back().get());
+    if (!plan_.has(Knob::native)) continue;
+    for (const HostSettings& other : plan_.hosts)
+      wire_.initiated(hosts_[i]->address(), other.address);  // no proofs there
   }
 }
 

@@ -42,6 +42,7 @@ namespace homa::sim {
   X(small_buffers,      "switch buffers so small that bursts overflow")             \
   X(small_limits,       "few slots, little memory, small windows")                  \
   X(close,              "an endpoint is closed; sometimes a new process follows")   \
+  X(native,             "Linux Homa's packets, in a network that loses nothing")    \
   X(ipv6,               "IPv6 addresses, some of them link-local with a scope")
 // clang-format on
 
