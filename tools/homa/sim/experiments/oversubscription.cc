@@ -8,7 +8,7 @@ namespace homa::tools::sim {
 namespace {
 
 constexpr const char* kTopologies[] = {"homa18", "homa18-hashed", "homa18-oversubscribed",
-                                         "homa18-oversubscribed-hashed"};
+                                       "homa18-oversubscribed-hashed"};
 
 std::vector<simulation::RunSpec> runs(const SweepOptions& options) {
   std::vector<simulation::RunSpec> specs;
