@@ -7,11 +7,14 @@
 namespace homa::simulation {
 namespace {
 
-/// Few and long batches: the backlog at one moment says much about the next one.
-constexpr std::size_t kBatches = 12;
-constexpr double kStudent95 = 2.228;  // 10 degrees of freedom
+constexpr std::size_t kBatches = 40;
+constexpr double kStudent95 = 2.024;  // 38 degrees of freedom
+/// Neighbours are never taken for more alike than this, or no growth could be told.
+constexpr double kMostAlike = 0.95;
 /// Growth that no run of ours could tell from noise, as a part of what is offered.
 constexpr double kNegligible = 0.01;
+/// An interval that reaches beyond this growth says nothing.
+constexpr double kTolerable = 0.03;
 /// Growth of a backlog that no swing makes.
 constexpr double kBeyondDoubt = 0.15;
 /// Relaxation times that samples must span for a verdict.
@@ -49,18 +52,26 @@ Backlog BacklogTrend::judge(const Setting& setting) const {
   }
   const double slope = covariance / variance;
   double residues = 0;
+  double neighbours = 0;
+  double before = 0;
   for (std::size_t b = 0; b < kBatches; ++b) {
     const double residue = means[b] - mean - slope * (static_cast<double>(b) - center);
     residues += residue * residue;
+    neighbours += residue * before;
+    before = residue;
   }
-  const double half = kStudent95 * std::sqrt(residues / (kBatches - 2) / variance);
+  // One large message holds the backlog up for many batches, so they are not independent: as of a first-order
+  // autoregression, n of them say as much as n (1 - r) / (1 + r) independent ones.
+  const double alike = residues > 0 ? std::clamp(neighbours / residues, 0.0, kMostAlike) : 0;
+  const double half = kStudent95 * std::sqrt(residues / (kBatches - 2) / variance * (1 + alike) / (1 - alike));
   const double unit = setting.interval_s * static_cast<double>(size) * setting.offered;
   backlog.slope = {slope / unit, (slope - half) / unit, (slope + half) / unit};
   const double span_s = setting.interval_s * static_cast<double>(samples_.size());
   const bool long_enough = span_s >= kRelaxations * setting.relaxation_s;
+  if (span_s < setting.relaxation_s) return backlog;
   if (backlog.slope.low > (long_enough ? kNegligible : kBeyondDoubt)) {
     backlog.verdict = LoadVerdict::diverges;
-  } else if (long_enough) {
+  } else if (long_enough && backlog.slope.high < kTolerable) {
     backlog.verdict = LoadVerdict::sustainable;
   }
   return backlog;

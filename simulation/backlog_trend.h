@@ -17,7 +17,8 @@ class BacklogTrend {
     double offered = 0;       ///< bytes per second that are started
     double relaxation_s = 0;  ///< time in which a backlog forgets what it was
   };
-  /// No verdict while the samples span less than a few relaxation times, unless the growth is beyond doubt.
+  /// No verdict while the samples span less than a few relaxation times, or less than one if the growth is beyond
+  /// doubt.
   Backlog judge(const Setting& setting) const;
 
  private:

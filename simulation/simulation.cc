@@ -17,6 +17,8 @@ constexpr int kSamples = 240;
 constexpr auto kReportInterval = std::chrono::milliseconds(200);
 /// The trend is looked at every so many samples.
 constexpr std::size_t kSamplesPerLook = 40;
+/// Of the last messages: time to repair what was lost of them, several times over.
+constexpr Duration kPatience = 20ms;
 /// A backlog that grows by more than this part of what is offered will not come back: the run stops.
 constexpr double kHopelessGrowth = 0.03;
 /// Warm-up, in times that a backlog needs to forget what it was.
@@ -104,7 +106,8 @@ void Simulation::plan() {
   }
   const Duration measuring = of_s(static_cast<double>(spec_.messages) * message_bytes / (bytes_per_second_ * sources));
   warm_up_ = Time(spec_.warm_up_us > 0 ? of_s(spec_.warm_up_us * 1e-6) : kWarmUpRelaxations * relaxation_);
-  end_ = warm_up_ + measuring + std::max(measuring, relaxation_);
+  largest_time_ = of_s(static_cast<double>(workload_.largest()) / link);
+  end_ = warm_up_ + measuring + std::max({measuring, relaxation_, kPatience + 10 * largest_time_});
   if (spec_.duration_us > 0) end_ = std::min(end_, Time(of_s(spec_.duration_us * 1e-6)));
   sample_interval_ = std::max<Duration>(measuring / kSamples, 1us);
 }
@@ -168,7 +171,8 @@ Backlog Simulation::judge_backlog() const {
   // Closed generators cannot overload anything.
   const bool closed = spec_.generator == Generator::incast || spec_.generator == Generator::victim;
   const double offered = closed ? 0 : bytes_per_second_ * topology_.hosts();
-  return trend_.judge({in_s(sample_interval_), offered, in_s(relaxation_)});
+  // While the first of the largest messages is under way the backlog can only grow.
+  return trend_.judge({in_s(sample_interval_), offered, in_s(std::max(relaxation_, largest_time_))});
 }
 
 void Simulation::report(const ProgressCallback& progress) {

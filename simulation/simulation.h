@@ -73,6 +73,7 @@ class Simulation final : public HostListener, public MessageStarter {
   Phase phase_ = Phase::warming_up;
   double bytes_per_second_ = 0;  ///< offered by each host
   Duration relaxation_{0};
+  Duration largest_time_{0};  ///< of the workload's largest message on a host's link
   Duration sample_interval_{0};
   Time warm_up_{};
   Time end_{};

@@ -110,7 +110,7 @@ class SimCommand(CommandTest):
         self.assertFalse((self.folder / "e").exists(), "nothing was tried")
 
     def test_an_overloaded_run_says_so(self):
-        result = homa("sim", "run", "homa18-load", "--workload", "w1", "--load", "1", "--hosts", "32", "--messages", "100k",
+        result = homa("sim", "run", "homa18-load", "--workload", "w4", "--load", "1", "--hosts", "16", "--messages", "20k",
                       "--out", self.folder / "o", timeout=120)
         self.assert_done(result)
         self.assertIn(b"diverge", result.stdout)

@@ -50,7 +50,8 @@ TEST(BacklogTrend, WaitsForSeveralRelaxationTimes) {
   for (std::uint64_t i = 0; i < 120; ++i) trend.add(i * 10'000);
   EXPECT_EQ(trend.judge({kInterval, kOffered, 1000 * kInterval}).verdict, LoadVerdict::unknown);
   EXPECT_EQ(trend.judge({kInterval, kOffered, 10 * kInterval}).verdict, LoadVerdict::diverges);
-  EXPECT_EQ(trend.judge({kInterval, kOffered / 10, 1000 * kInterval}).verdict, LoadVerdict::diverges) << "beyond doubt";
+  EXPECT_EQ(trend.judge({kInterval, kOffered / 10, 100 * kInterval}).verdict, LoadVerdict::diverges) << "beyond doubt";
+  EXPECT_EQ(trend.judge({kInterval, kOffered / 10, 1000 * kInterval}).verdict, LoadVerdict::unknown);
 }
 
 }  // namespace
