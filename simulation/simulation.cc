@@ -19,6 +19,8 @@ constexpr auto kReportInterval = std::chrono::milliseconds(200);
 constexpr std::size_t kSamplesPerLook = 40;
 /// A backlog that grows by more than this part of what is offered will not come back: the run stops.
 constexpr double kHopelessGrowth = 0.03;
+/// What a datagram that is lost again and again may take, on top of everything else.
+constexpr Duration kRecovery = 50ms;
 /// Warm-up, in times that a backlog needs to forget what it was.
 constexpr int kWarmUpRelaxations = 3;
 
@@ -104,7 +106,8 @@ void Simulation::plan() {
   }
   const Duration measuring = of_s(static_cast<double>(spec_.messages) * message_bytes / (bytes_per_second_ * sources));
   warm_up_ = Time(spec_.warm_up_us > 0 ? of_s(spec_.warm_up_us * 1e-6) : kWarmUpRelaxations * relaxation_);
-  end_ = warm_up_ + measuring + std::max(measuring, relaxation_);
+  const Duration recovery = spec_.carrier == RunCarrier::datagram ? kRecovery : Duration::zero();
+  end_ = warm_up_ + measuring + std::max({measuring, relaxation_, recovery});
   if (spec_.duration_us > 0) end_ = std::min(end_, Time(of_s(spec_.duration_us * 1e-6)));
   sample_interval_ = std::max<Duration>(measuring / kSamples, 1us);
 }
