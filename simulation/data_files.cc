@@ -43,6 +43,10 @@ std::string find_topology_file(const std::string& name) {
   return find(name, topology_places(), ".toml");
 }
 
+std::string find_simulation_file(const std::string& name) {
+  return find(name, topology_places(), "");
+}
+
 std::string topology_names() {
   std::vector<std::string> names;
   for (const auto& folder : topology_places()) {

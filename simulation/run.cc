@@ -29,6 +29,7 @@ Outcome<RunResult> run(const RunSpec& spec, const ProgressCallback& progress) {
   using Failure = Outcome<RunResult>;
   if (const std::string fault = fault_of(spec); !fault.empty()) return Failure::failure(fault);
   Outcome<Topology> topology = load_topology(spec.topology);
+  if (topology && spec.hosts != 0) topology = with_hosts(*topology, spec.hosts);
   if (!topology) return Failure::failure(topology.error);
   Outcome<Workload> workload = Workload::load(spec.workload);
   if (!workload) return Failure::failure(workload.error);

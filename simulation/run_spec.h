@@ -45,6 +45,8 @@ enum class Generator : std::uint8_t {
 struct RunSpec {
   /// A topology file (data/simulation/README.md), or the name of one in data/simulation, such as "homa18".
   std::string topology = "homa18";
+  /// More or fewer hosts than the topology says, by leaves (or pods) of the same size; 0: as it says.
+  std::uint32_t hosts = 0;
   RunCarrier carrier = RunCarrier::native;
   /// "w1" .. "w5", a size file in the format of data/workloads/README.md, or a number of bytes.
   std::string workload = "w4";

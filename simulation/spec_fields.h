@@ -32,6 +32,7 @@ template <typename Self, typename Visit>
 requires std::is_same_v<std::remove_const_t<Self>, RunSpec>
 void visit_fields(Self& self, Visit&& visit) {
   visit("topology", self.topology);
+  visit("hosts", self.hosts);
   visit("carrier", self.carrier);
   visit("workload", self.workload);
   visit("load", self.load);

@@ -244,4 +244,17 @@ Outcome<Topology> load_topology(const std::string& path) {
   return parse_topology(text.str(), file);
 }
 
+Outcome<Topology> with_hosts(Topology topology, std::uint32_t hosts) {
+  const bool three_tier = topology.kind == TopologyKind::three_tier;
+  const std::uint32_t unit = topology.hosts_per_leaf * (three_tier ? topology.leaves : 1);
+  const std::uint32_t parts = hosts / unit;
+  if (hosts < 2 || hosts % unit != 0 || hosts > kMostHosts || (three_tier && parts > kMostPorts)) {
+    return Outcome<Topology>::failure(
+        fmt::format("topology {} cannot have {} hosts: its {} have {} each; give a multiple of that, at most {}",
+                    topology.name, hosts, three_tier ? "pods" : "leaves", unit, kMostHosts));
+  }
+  (three_tier ? topology.pods : topology.leaves) = parts;
+  return Outcome<Topology>::of(std::move(topology));
+}
+
 }  // namespace homa::simulation

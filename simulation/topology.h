@@ -68,5 +68,7 @@ struct Topology {
 Outcome<Topology> parse_topology(std::string_view text, const std::string& name);
 /// A path, or the name of a file that the project keeps ("homa18").
 Outcome<Topology> load_topology(const std::string& path);
+/// The same with so many hosts: leaves (three_tier: pods) are added or left out, each stays as it is.
+Outcome<Topology> with_hosts(Topology topology, std::uint32_t hosts);
 
 }  // namespace homa::simulation

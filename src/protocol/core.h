@@ -32,7 +32,9 @@ inline constexpr std::uint32_t kAckEveryPackets = 64;
 inline constexpr int kProbePackets = 3;
 /// Probe timeouts that are not backed off (architecture 4).
 inline constexpr int kPromptProbes = 2;
+/// Backing off ends here, so that a peer is asked some more times before its silence counts as death.
 inline constexpr Duration kMaxProbeTimeout = 1s;
+inline constexpr int kProbesBeforeGivingUp = 8;
 inline constexpr Duration kTimerGranularity = 100us;
 inline constexpr Duration kSoonestTimer = 10us;
 /// Ranges of one message kept apart; more holes than this and data is not taken (bounds memory against a hostile peer).

@@ -17,6 +17,7 @@ constexpr const char* kExamples =
     "  homa serve --files /srv/data --bind :4000 --security clear\n"
     "  homa call server:4000 --data readme.txt --out readme.txt --security clear\n"
     "  homa bench run server:4000 --transport homa --size 1MB --outstanding 8\n"
+    "  homa sim run homa18-slowdown --workload w4 --quick\n"
     "\n"
     "Exit codes: 0 done, 1 tried and failed, 2 wrong use or input. 'homa COMMAND --help' tells more.";
 
@@ -56,13 +57,14 @@ int main(int argc, char** argv) {
   homa::tools::add_call(app, action);
   homa::tools::add_ping(app, action);
   homa::tools::add_bench(app, action);
+  homa::tools::add_sim(app, action);
   try {
     app.parse(argc, argv);
     return action();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) {
-      return report(app, fmt::format("unknown command '{}'; there are serve, call, ping and bench", argv[1]),
+      return report(app, fmt::format("unknown command '{}'; there are serve, call, ping, bench and sim", argv[1]),
                     homa::tools::kExitUsage);
     }
     return report(app, fmt::format("{}; see '{} --help'", one_line(error.what()), command_name(app)),
