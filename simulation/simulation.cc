@@ -18,7 +18,7 @@ constexpr auto kReportInterval = std::chrono::milliseconds(200);
 /// The trend is looked at every so many samples.
 constexpr std::size_t kSamplesPerLook = 40;
 /// Of the last messages: time to repair what was lost of them, several times over.
-constexpr Duration kPatience = 20ms;
+constexpr Duration kPatience = 50ms;
 /// A backlog that grows by more than this part of what is offered will not come back: the run stops.
 constexpr double kHopelessGrowth = 0.03;
 /// Warm-up, in times that a backlog needs to forget what it was.
