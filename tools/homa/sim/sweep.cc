@@ -63,7 +63,7 @@ class Sweep {
       take_output();
       progress_.tick(outcome_.done, running_.size());
     }
-    outcome_.is_stopped = stop && (next_ < runs_.size() || !running_.empty());
+    outcome_.is_stopped = stop && outcome_.done < runs_.size();
     running_.clear();  // terminates what still runs
     return outcome_;
   }
