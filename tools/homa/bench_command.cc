@@ -16,6 +16,7 @@
 #include "command.h"
 #include "failure.h"
 #include "homa/address.h"
+#include "option_checks.h"
 #include "parse.h"
 #include "signals.h"
 
@@ -69,10 +70,22 @@ struct RunOptions {
   RunSettings run;
 };
 
+void check_lengths(const RunSettings& run) {
+  const std::pair<const char*, std::uint64_t> lengths[] = {
+      {"--size", run.load.sizes.largest()},
+      {"--response", run.peer.response_same ? 0 : run.peer.response_bytes},
+      {"--background-size", run.load.background > 0 ? run.load.background_size : 0}};
+  for (const auto& [option, bytes] : lengths) {
+    if (bytes <= run.peer.max_message) continue;
+    throw usage_failure(fmt::format("messages of {} bytes are over the limit of {}; lower {} or raise --max-message",
+                                    bytes, run.peer.max_message, option));
+  }
+}
+
 int bench_run(RunOptions& options) {
   RunSettings& run = options.run;
   run.load.sizes = parse_sizes(options.size);
-  run.load.duration = require_duration("--duration", options.duration);
+  run.load.duration = require_positive_duration("--duration", options.duration);
   run.warm_up = require_duration("--warm-up", options.warm_up);
   run.peer.wait = parse_wait(options.wait);
   run.peer.response_same = options.response == "same";
@@ -81,15 +94,9 @@ int bench_run(RunOptions& options) {
   if (!options.train.empty()) run.peer.train = static_cast<int>(require_size("--train", options.train));
   run.load.background_size = require_size("--background-size", options.background_size);
   if (run.load.background_size == 0) throw usage_failure("--background-size must be at least 1");
-  if (run.load.outstanding == 0 || run.threads == 0)
-    throw usage_failure("--outstanding and --threads must be at least 1");
   if (run.load.rate > 0 && run.load.outstanding == 1)
     run.load.outstanding = 4096;  // an open loop must not close itself
-  if (run.load.sizes.largest() > run.peer.max_message) {
-    throw usage_failure(
-        fmt::format("messages of {} bytes are over the limit of {}; lower --size or raise --max-message",
-                    run.load.sizes.largest(), run.peer.max_message));
-  }
+  check_lengths(run);
   const RunReport report = run_bench(resolve_server(options.server, kDefaultPort), run, stop_requested());
   if (options.json) {
     nlohmann::json json = to_json(run, report);
@@ -126,17 +133,16 @@ void add_run_options(CLI::App& run, RunOptions& options) {
   run.add_option("--response", options.response, "response bytes, or 'same' as the request")->capture_default_str();
   run.add_option("--outstanding", load.outstanding,
                  "closed loop: calls under way per thread; open loop: at most (4096)")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   run.add_option("--background", load.background,
                  "calls of --background-size always under way beside the measured ones")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least(0))
       ->capture_default_str();
   run.add_option("--background-size", options.background_size, "request bytes of those")->capture_default_str();
-  run.add_option("--rate", load.rate, "open loop: calls per second, Poisson, all threads together")
-      ->check(CLI::NonNegativeNumber);
+  run.add_option("--rate", load.rate, "open loop: calls per second, Poisson, all threads together")->check(at_least(0));
   run.add_option("--duration", options.duration, "measured time")->capture_default_str();
-  run.add_option("--count", load.count, "end after so many calls (0: by time)")->check(CLI::NonNegativeNumber);
+  run.add_option("--count", load.count, "end after so many calls (0: by time)")->check(at_least(0));
   run.add_option("--warm-up", options.warm_up, "time before measuring")->capture_default_str();
   run.add_option("--threads", options.run.threads, "client threads, each with connections of its own")
       ->check(CLI::Range(1, 1024))
@@ -156,10 +162,10 @@ void add_run_options(CLI::App& run, RunOptions& options) {
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   run.add_option("--max-message", peer.max_message, "longest message, bytes")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   run.add_flag("--by-size", load.by_size, "slowdown (latency / unloaded latency) for ten sizes");
-  run.add_option("--seed", load.seed, "of sizes and arrivals")->check(CLI::NonNegativeNumber)->capture_default_str();
+  run.add_option("--seed", load.seed, "of sizes and arrivals")->check(at_least(0))->capture_default_str();
   run.add_flag("--json", options.json, "one JSON object instead of a table; times in ns");
   run.add_option("--label", options.label, "copied into the JSON");
 }

@@ -74,12 +74,12 @@ int call(const Options& options) {
   ClientOptions client_options(security_of(options.api));
   client_options.drive = Drive::caller;
   client_options.wait = wait_mode_of(options.api.wait);
-  client_options.max_message_length = require_size("--max-message", options.max_message);
+  set_longest_message(client_options, options.max_message);
   CallOptions call_options;
   call_options.message_class = static_cast<std::uint8_t>(options.message_class);
   call_options.idempotent = options.idempotent;
   const bool limited = !options.deadline.empty();
-  const Duration limit = limited ? require_duration("--deadline", options.deadline) : Duration::zero();
+  const Duration limit = limited ? require_positive_duration("--deadline", options.deadline) : Duration::zero();
   const Address server = resolve_server(options.server, kDefaultPort);
   OutputFile output(options.out);
   std::vector<std::byte> input;

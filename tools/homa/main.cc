@@ -63,8 +63,11 @@ int main(int argc, char** argv) {
     return action();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) {
-      return report(app, fmt::format("unknown command '{}'; there are serve, call, ping, bench and sim", argv[1]),
+    if (argc > 1 && app.get_subcommands().empty()) {
+      const char* const what = argv[1][0] == '-' ? "option" : "command";
+      return report(app,
+                    fmt::format("unknown {} '{}'; the commands are serve, call, ping, bench and sim, see 'homa --help'",
+                                what, argv[1]),
                     homa::tools::kExitUsage);
     }
     return report(app, fmt::format("{}; see '{} --help'", one_line(error.what()), command_name(app)),

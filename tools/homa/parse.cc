@@ -110,6 +110,13 @@ Duration require_duration(const std::string& name, const std::string& text) {
   return *duration;
 }
 
+Duration require_positive_duration(const std::string& name, const std::string& text) {
+  const Duration duration = require_duration(name, text);
+  if (duration <= Duration::zero())
+    throw usage_failure(fmt::format("{}: '{}' is no time at all; examples: 5s, 250ms", name, text));
+  return duration;
+}
+
 Address resolve_server(const std::string& text, std::uint16_t default_port) {
   const Address address = look_up(text, default_port);
   if (address.port == 0 || address.host.is_unspecified()) {

@@ -21,6 +21,7 @@ std::optional<Duration> parse_duration(std::string_view text);
 /// The same, for option `name`: throws Failure that shows an example.
 std::uint64_t require_size(const std::string& name, const std::string& text);
 Duration require_duration(const std::string& name, const std::string& text);
+Duration require_positive_duration(const std::string& name, const std::string& text);
 
 /// The address of a server: homa::resolve(), which also takes a host without a port. Throws Failure.
 Address resolve_server(const std::string& text, std::uint16_t default_port);

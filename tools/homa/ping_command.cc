@@ -15,6 +15,7 @@
 #include "failure.h"
 #include "histogram.h"
 #include "homa/client.h"
+#include "option_checks.h"
 #include "parse.h"
 #include "progress.h"
 #include "signals.h"
@@ -87,7 +88,7 @@ int ping(const Options& options) {
   const auto& stop = stop_requested();
   const Address server = resolve_server(options.server, kDefaultPort);
   const Duration interval = require_duration("--interval", options.interval);
-  const Duration timeout = require_duration("--timeout", options.timeout);
+  const Duration timeout = require_positive_duration("--timeout", options.timeout);
   ClientOptions client_options(security_of(options.api));
   client_options.drive = Drive::caller;
   client_options.wait = wait_mode_of(options.api.wait);
@@ -127,7 +128,7 @@ void add_ping(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("ping", "time round trips, like ping(8)");
   command->add_option("server", options->server, "HOST:PORT of 'homa serve --echo'")->required();
-  command->add_option("-c,--count", options->count, "stop after so many calls")->check(CLI::PositiveNumber);
+  command->add_option("-c,--count", options->count, "stop after so many calls")->check(at_least(1));
   command->add_option("-i,--interval", options->interval, "time between calls; 0: at once")->capture_default_str();
   command->add_option("-s,--size", options->size, "bytes of each call")->capture_default_str();
   command->add_option("-W,--timeout", options->timeout, "time to wait for an answer")->capture_default_str();

@@ -56,7 +56,7 @@ int serve(const Options& options) {
   server_options.bind = resolve_bind(options.bind, kDefaultPort);
   server_options.shards = options.shards;
   server_options.wait = wait_mode_of(options.api.wait);
-  server_options.max_message_length = require_size("--max-message", options.max_message);
+  set_longest_message(server_options, options.max_message);
   ServeTally tally;
   std::optional<FileTree> tree;
   std::optional<FileServer> files;

@@ -38,11 +38,12 @@ class CommandLine(CommandTest):
     def test_unknown_options_and_commands(self):
         for command in COMMANDS:
             self.assert_one_line(homa(*command, "--bogus"), 2, "--help'")
-        self.assert_one_line(homa("nonsense"), 2, "nonsense")
+        self.assert_one_line(homa("nonsense"), 2, "unknown command 'nonsense'")
+        self.assert_one_line(homa("--bogus"), 2, "unknown option '--bogus'")
 
     def test_security_must_be_named(self):
-        self.assert_one_line(homa("call", "127.0.0.1:1"), 2, "--security")
-        self.assert_one_line(homa("serve", "--echo"), 2, "--security")
+        for command in (("call", "127.0.0.1:1"), ("serve", "--echo"), ("ping", "127.0.0.1:1", "-c", 1)):
+            self.assert_one_line(homa(*command), 2, "--security clear")
         self.assert_one_line(homa("ping", "127.0.0.1:1", "--security", "rot13"), 2, "--security")
 
     def test_names_and_addresses(self):
@@ -67,6 +68,18 @@ class CommandLine(CommandTest):
         self.assert_one_line(homa("ping", "127.0.0.1:1", "-s", "big", *CLEAR), 2, "--size", "64k")
         self.assert_one_line(homa("ping", "127.0.0.1:1", "-s", "2GiB", *CLEAR), 2, "over the limit")
         self.assert_one_line(homa("call", "127.0.0.1:1", "--class", "256", *CLEAR), 2, "--class")
+        self.assert_one_line(homa("call", "127.0.0.1:1", "--deadline", "0", *CLEAR), 2, "--deadline")
+        self.assert_one_line(homa("ping", "127.0.0.1:1", "-W", "0", *CLEAR), 2, "--timeout")
+        self.assert_one_line(homa("bench", "run", "127.0.0.1:1", "--duration", "0"), 2, "--duration")
+        for option in ("--size", "--response"):
+            self.assert_one_line(homa("bench", "run", "127.0.0.1:1", option, "2GiB"), 2, "over the limit", option)
+        for length in ("0", "281474976710656", "1e9"):
+            self.assert_one_line(homa("serve", "--echo", "--max-message", length, *CLEAR), 2, "--max-message")
+
+    def test_refused_numbers_name_a_bound_that_can_be_read(self):
+        for result in (homa("ping", "127.0.0.1:1", "-c", 0, *CLEAR), homa("bench", "run", "127.0.0.1:1", "--rate", -5)):
+            self.assert_one_line(result, 2, "at least")
+            self.assertLess(len(result.stderr), 200)
 
     def test_counts(self):
         for count in ("0", "-1", "many"):

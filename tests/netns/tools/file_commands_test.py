@@ -53,6 +53,13 @@ class Files(CommandTest):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(result.stdout, content)
 
+    def test_limits_of_either_end(self):
+        # More than the library's own default of memory for received messages.
+        _, port = self.start("serve", "--echo", "--bind", "127.0.0.1:0", "--max-message", "3GiB", *CLEAR)
+        self.assertEqual(homa("call", f"127.0.0.1:{port}", "--data", "x", "--max-message", "5GiB", *CLEAR).stdout, b"x")
+        _, port = self.start("serve", "--echo", "--bind", "127.0.0.1:0", "--max-message", "1000", *CLEAR)
+        self.assert_one_line(homa("call", f"127.0.0.1:{port}", *CLEAR, stdin=b"x" * 1001), 2, "--max-message at both")
+
     def test_ping(self):
         _, port = self.start("serve", "--echo", "--bind", "127.0.0.1:0", *CLEAR)
         result = homa("ping", f"127.0.0.1:{port}", "-c", 5, "-i", "10ms", "-s", 200, *CLEAR)
