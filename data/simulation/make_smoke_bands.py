@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Makes smoke_bands.json from many seeds of the same runs:
 
-    homa sim run smoke --seeds 12 --out build/bands      (whether bands are left does not matter here)
-    data/simulation/make_smoke_bands.py build/bands/results.json > data/simulation/smoke_bands.json
+    homa sim plan smoke --seeds 10 --out build/bands && homa sim worker build/bands
+    data/simulation/make_smoke_bands.py build/bands > smoke_bands.json
+    mv smoke_bands.json data/simulation/
 
 A band is the mean over the seeds, less and more four standard deviations of one run and two per cent: one run in ten
 thousand leaves one by chance, a change of the model or the protocol by more than noise does.
@@ -11,6 +12,7 @@ thousand leaves one by chance, a change of the model or the protocol by more tha
 import json
 import statistics
 import sys
+from pathlib import Path
 
 DEVIATIONS = 4
 MARGIN = 0.02
@@ -24,7 +26,8 @@ def band(values):
 
 def main():
     runs = {}
-    for run in json.load(open(sys.argv[1]))["runs"]:
+    for path in sorted(Path(sys.argv[1], "results").glob("*.json")):
+        run = json.loads(path.read_text())
         spec = run["spec"]
         runs.setdefault(f"{spec['workload']}-{spec['carrier']}-{spec['policy']}", []).append(run["buckets"])
     bands = {"made_by": "make_smoke_bands.py", "seeds": min(len(seeds) for seeds in runs.values()), "runs": {}}

@@ -42,9 +42,22 @@ std::string name_of(const simulation::RunSpec& spec) {
   return fmt::format("{}-{}-{}", spec.workload, simulation::to_string(spec.carrier), spec.policy);
 }
 
-double unfinished(const Point& point) {
+/// Runs so short end while shortest-first still makes one or two of the largest messages wait.
+constexpr double kMostUnfinished = 0.002;
+
+double unfinished_part(const Point& point) {
+  double unfinished = 0;
+  double wanted = 0;
+  for (const auto& run : point.runs) {
+    unfinished += static_cast<double>(run.messages_unfinished);
+    wanted += static_cast<double>(run.spec.messages);
+  }
+  return unfinished / wanted;
+}
+
+double failed(const Point& point) {
   std::uint64_t count = 0;
-  for (const auto& run : point.runs) count += run.messages_unfinished + run.messages_failed;
+  for (const auto& run : point.runs) count += run.messages_failed;
   return static_cast<double>(count);
 }
 
@@ -74,7 +87,8 @@ void report(const std::vector<Point>& points, const Published&, Report& report) 
       row.push_back(fmt::format("{} of {}", inside, curve.size()));
     }
     if (!point.trouble().empty()) report.remarks.push_back(fmt::format("{}: {}.", name, point.trouble()));
-    report.check(name + ", messages unfinished or failed", unfinished(point), {}, 0.0);
+    report.check(name + ", messages failed", failed(point), {}, 0.0);
+    report.check(name + ", part of the messages unfinished", unfinished_part(point), {}, kMostUnfinished);
     table.rows.push_back(row);
   }
   report.tables.push_back(table);
