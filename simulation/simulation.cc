@@ -171,8 +171,9 @@ Backlog Simulation::judge_backlog() const {
   // Closed generators cannot overload anything.
   const bool closed = spec_.generator == Generator::incast || spec_.generator == Generator::victim;
   const double offered = closed ? 0 : bytes_per_second_ * topology_.hosts();
-  // While the first of the largest messages is under way the backlog can only grow.
-  return trend_.judge({in_s(sample_interval_), offered, in_s(std::max(relaxation_, largest_time_))});
+  // While the first few of the largest messages are under way the backlog can only grow.
+  constexpr int kLargest = 4;
+  return trend_.judge({in_s(sample_interval_), offered, in_s(std::max(relaxation_, kLargest * largest_time_))});
 }
 
 void Simulation::report(const ProgressCallback& progress) {
