@@ -71,7 +71,8 @@ struct RunSpec {
 
   std::uint64_t seed = 1;
   /// So many messages are measured, the first that start after warm-up; the load goes on until all of them are
-  /// delivered, for as long again as it took to start them at most.
+  /// delivered, for as long again as it took to start them at most (or for 50 ms, when datagrams may have to come
+  /// again).
   std::uint64_t messages = 100000;
   /// The run ends at this virtual time at the latest, if it is not 0, and when the backlog diverges.
   double duration_us = 0;
