@@ -80,7 +80,9 @@ bool Peer::try_start(const CallRecord& wish, Ledger::Index* index) {
   if (result.error != protocol::StartError::none) {
     ledger_.withdraw(*index);
     host().payloads().discard(payload.cookie);
-    if (!protocol::is_back_pressure(result.error)) {
+    const bool expected =
+        closed_ ? result.error == protocol::StartError::shut_down : protocol::is_back_pressure(result.error);
+    if (!expected) {
       verdict_.fail("start", fmt::format("host {}: start() says {}", index_, protocol::to_string(result.error)));
     }
     return false;
@@ -119,6 +121,25 @@ Ledger::Index Peer::probe(int target) {
   Ledger::Index index = 0;
   call(record, &index);
   return index;
+}
+
+void Peer::close() {
+  if (!host().running() || closed_) return;
+  if (now() < host().paused_until()) {
+    closing_ = true;
+    return host().medium().loop.at(host().paused_until(), *this, kClose, host().lives());
+  }
+  closing_ = false;
+  host().resume_reading();
+  stop_starting();
+  blocked_ = false;
+  ledger_.closed(index_, now());
+  host().endpoint().close(now());
+  closed_ = true;
+  host().kick();
+  if (!ledger_.records()[probe((index_ + 1) % static_cast<int>(cast_.hosts.size()))].withdrawn) {
+    verdict_.fail("close", fmt::format("host {}: a closed endpoint starts calls", index_));
+  }
 }
 
 bool Peer::cancel(Ledger::Index index) {
@@ -227,7 +248,7 @@ void Peer::on_crash(Host&) {
   open_.clear();
   owed_.clear();
   holding_.clear();
-  blocked_ = false;
+  blocked_ = closing_ = false;
   // A closed loop goes on in the next life.
   for (std::uint64_t i = 0; i < std::min(lost, left_); ++i) host().medium().loop.after(5ms, *this, kArrival);
 }
@@ -243,6 +264,7 @@ void Peer::on_event(std::uint8_t kind, std::uint64_t argument) {
     return host().kick();
   }
   if (!host().running()) return;
+  if (kind == kClose && argument == host().lives()) return close();  // not the process that came after
   if (kind == kCancel) {
     cancel(argument);
     return;

@@ -61,6 +61,12 @@ class Peer final : public HostApplication, public EventTarget {
   bool cancel(Ledger::Index index);
   /// Nothing new; whatever is held or owed is given back and answered.
   void wind_up();
+  /// The application shuts down in order: takes what has come, then closes its endpoint. Until the next boot it calls
+  /// nobody.
+  void close();
+  bool closed() const { return closed_; }
+  /// Is to close, but its process sleeps.
+  bool closing() const { return closing_; }
   /// Gives up the calls of the workload that have not been started.
   void stop_starting() { left_ = due_ = 0; }
   /// The workload's calls have all been started, and nothing waits for a `writable` event.
@@ -69,11 +75,14 @@ class Peer final : public HostApplication, public EventTarget {
 
   void on_event(Host& host, const protocol::Event& event) override;
   void on_crash(Host& host) override;
-  void on_boot(Host&) override { start_due(); }
+  void on_boot(Host&) override {
+    closed_ = false;
+    start_due();
+  }
   void on_event(std::uint8_t kind, std::uint64_t argument) override;
 
  private:
-  enum Kind : std::uint8_t { kArrival, kCancel, kReply, kGiveBack };
+  enum Kind : std::uint8_t { kArrival, kCancel, kReply, kGiveBack, kClose };
   struct Owed {
     protocol::RequestId request;
     Ledger::Index index = 0;
@@ -107,6 +116,8 @@ class Peer final : public HostApplication, public EventTarget {
   std::uint64_t due_ = 0;   // due, not yet started
   bool blocked_ = false;
   bool winding_up_ = false;
+  bool closed_ = false;
+  bool closing_ = false;
   std::uint64_t times_blocked_ = 0;
   std::unordered_map<Ledger::Index, protocol::CallId> open_;
   std::uint64_t next_id_ = 1;

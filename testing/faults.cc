@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "testing/addresses.h"
+
 namespace homa::sim {
 
 std::size_t FaultInjector::add(const FaultRule& rule) {
@@ -55,7 +57,7 @@ void FaultInjector::copies(State& state, const Parcel& parcel) {
   }
   if (rule.foreign_copy > 0 && rng_.chance(rule.foreign_copy)) {
     Parcel* copy = medium_.pool.copy(parcel);
-    copy->from = {HostAddress::v4(203, 0, 113, static_cast<std::uint8_t>(rng_.below(250) + 1)),
+    copy->from = {foreign_address(parcel.from.host, static_cast<std::uint8_t>(rng_.below(250) + 1)),
                   static_cast<std::uint16_t>(1024 + rng_.below(60000))};
     copy->hostile = true;
     send_later(copy, up_to(rule.duplicate_delay));

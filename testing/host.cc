@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "testing/trace.h"
+#include "wire/native.h"
 
 namespace homa::sim {
 namespace {
@@ -224,15 +225,29 @@ void Host::send(const protocol::Train& train) {
     if (parcel->size() != segment.size) {
       verdict_.fail("train_shape", fmt::format("a segment says {} bytes and has {}", segment.size, parcel->size()));
     }
-    const wire::DecodeError error = wire::decode_frame(parcel->view(), *frame_);
+    const wire::DecodeError error = read_kinds(*parcel);
     if (error != wire::DecodeError::none) {
       verdict_.fail("wire_form",
                     fmt::format("{} sent a frame that does not decode: {}", settings_.name, wire::to_string(error)));
     }
-    parcel->kinds = error == wire::DecodeError::none ? kinds_of(*frame_) : kUnreadable;
     medium_.sent(*parcel);
     nic_.receive(parcel);
   }
+}
+
+wire::DecodeError Host::read_kinds(Parcel& parcel) {
+  parcel.native = settings_.config.carrier == protocol::Carrier::native;
+  parcel.kinds = kUnreadable;
+  if (parcel.native) {
+    wire::NativeHeader header;
+    wire::Packet packet;
+    const wire::DecodeError error = wire::decode_native(parcel.view(), header, packet);
+    if (error == wire::DecodeError::none) parcel.kinds = kinds_of(packet);
+    return error;
+  }
+  const wire::DecodeError error = wire::decode_frame(parcel.view(), *frame_);
+  if (error == wire::DecodeError::none) parcel.kinds = kinds_of(*frame_);
+  return error;
 }
 
 void Host::arm() {

@@ -78,6 +78,10 @@ class Host final : public Sink, public PortListener, public EventTarget {
   void pause(Time end);
   /// The application takes no events until `end`.
   void stop_reading(Time end);
+  void resume_reading() {
+    not_reading_until_ = now();
+    kick();
+  }
   Time paused_until() const { return paused_until_; }
   void crash();
   bool running() const { return endpoint_ != nullptr; }
@@ -88,6 +92,8 @@ class Host final : public Sink, public PortListener, public EventTarget {
   void set_interface_limit(std::uint32_t limit) { settings_.interface_limit = limit; }
 
   // --- observed ----------------------------------------------------------------------------------------------
+  /// Processes that ran here, one after the other.
+  std::uint64_t lives() const { return lives_; }
   std::uint64_t trains() const { return trains_; }
   std::uint64_t too_big() const { return too_big_; }
   std::uint64_t peak_core_memory() const { return peak_core_memory_; }
@@ -105,6 +111,7 @@ class Host final : public Sink, public PortListener, public EventTarget {
   void drain_events();
   void pump();
   void send(const protocol::Train& train);
+  wire::DecodeError read_kinds(Parcel& parcel);
   void arm();
 
   Medium& medium_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "testing/addresses.h"
 #include "wire/datagram.h"
 
 namespace homa::sim {
@@ -29,7 +30,7 @@ void HostileTraffic::schedule() {
 Address HostileTraffic::source(bool spoofed) {
   if (spoofed && !settings_.participants.empty())
     return settings_.participants[rng_.below(settings_.participants.size())];
-  return {HostAddress::v4(198, 51, 100, static_cast<std::uint8_t>(rng_.below(250) + 1)),
+  return {foreign_address(settings_.targets[0].host, static_cast<std::uint8_t>(rng_.below(250) + 1)),
           static_cast<std::uint16_t>(1024 + rng_.below(60000))};
 }
 

@@ -132,6 +132,14 @@ void Ledger::abandon(int client) {
   }
 }
 
+void Ledger::closed(int host, Time now) {
+  closed_.insert(host);
+  for (CallRecord& record : records_) {
+    if (record.client != host || record.ends != 0 || record.abandoned || record.withdrawn) continue;
+    record.shut_down = now;
+  }
+}
+
 void Ledger::judge(const Circumstances& circumstances, Time now) {
   for (Index index = 0; index < records_.size(); ++index) judge_record(index, circumstances, now);
   judge_anonymous();
@@ -155,6 +163,10 @@ void Ledger::judge_record(Index index, const Circumstances& circumstances, Time 
     verdict_.fail("cancel", fmt::format("{}: cancelled {}, ended {}", name(index), to_string(record.cancelled),
                                         to_string(record.ended)));
   }
+  if (record.shut_down != kNever && record.ended > record.shut_down) {
+    verdict_.fail("close", fmt::format("{}: its endpoint closed at {}, it ended {}", name(index),
+                                       to_string(record.shut_down), to_string(record.ended)));
+  }
   judge_status(index, circumstances);
 }
 
@@ -164,6 +176,8 @@ void Ledger::judge_status(Index index, const Circumstances& circumstances) {
     verdict_.fail("honest_status", fmt::format("{}: ended {} at {}: {}", name(index),
                                                protocol::to_string(record.status), to_string(record.ended), why));
   };
+  if (record.shut_down != kNever && record.status != CallStatus::shut_down) lie("but its endpoint was closed");
+  const bool server_may_fail = circumstances.disrupted || closed_.count(record.server) != 0;
   if (record.cancelled != kNever && record.status != CallStatus::cancelled) lie("but was cancelled");
   switch (record.status) {
     case CallStatus::ok:
@@ -182,15 +196,17 @@ void Ledger::judge_status(Index index, const Circumstances& circumstances) {
       return;
     case CallStatus::peer_unreachable:
       if (record.deliveries != 0 && !record.idempotent) lie("but was executed");
-      if (!circumstances.disrupted && !circumstances.addresses_vanish) lie("in a network without such faults");
+      if (!server_may_fail && !circumstances.addresses_vanish) lie("in a network without such faults");
       return;
     case CallStatus::shut_down:
+      if (record.shut_down == kNever) lie("but its endpoint was not closed");
+      return;
     case CallStatus::peer_closed:
-      if (!circumstances.closed && !circumstances.disrupted) lie("but nobody closed");
+      if (closed_.count(record.server) == 0) lie("but the server did not close");
       return;
     case CallStatus::peer_timeout:
     case CallStatus::outcome_unknown:
-      if (!circumstances.disrupted) lie("in a network without such faults");
+      if (!server_may_fail) lie("in a network without such faults");
       return;
     case CallStatus::no_handler:
     case CallStatus::too_long:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -33,8 +34,9 @@ struct CallRecord {
   bool refused = false;  ///< by the server's application
   Time replied = kNever;
   Time cancelled = kNever;
-  bool abandoned = false;  ///< the calling process died
-  bool withdrawn = false;  ///< start() refused it
+  bool abandoned = false;   ///< the calling process died
+  bool withdrawn = false;   ///< start() refused it
+  Time shut_down = kNever;  ///< its caller closed its endpoint while it was open
   std::uint32_t ends = 0;
   Time ended = kNever;
   protocol::CallStatus status = protocol::CallStatus::ok;
@@ -47,7 +49,6 @@ struct CallRecord {
 struct Circumstances {
   bool disrupted = false;         ///< restarts, partitions, long pauses, address changes, heavy loss: calls may fail
   bool addresses_vanish = false;  ///< some calls went to nobody
-  bool closed = false;            ///< some endpoint was closed
   Duration timer_slack = 1ms;     ///< by which a deadline may be told late
 };
 
@@ -76,6 +77,8 @@ class Ledger {
   void finished(Index index, const protocol::Event& event, Time now);
   /// The process of `client` died with its calls.
   void abandon(int client);
+  /// The endpoint of `host` was closed: its calls end now, those to it end somehow.
+  void closed(int host, Time now);
 
   std::uint64_t open_calls() const { return open_; }
   /// Nothing can be on its way to `host`: all requests to it were taken and all answers to it arrived. False also when
@@ -103,6 +106,7 @@ class Ledger {
   std::uint64_t open_ = 0;
   std::vector<CallRecord> records_;
   std::map<int, Inbound> inbound_;  ///< by host
+  std::set<int> closed_;            ///< hosts that closed at some time
   /// Server, length, one-way -> deliveries of anonymous messages.
   std::map<std::tuple<int, std::uint64_t, bool>, std::uint64_t> anonymous_deliveries_;
 };

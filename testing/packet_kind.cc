@@ -6,6 +6,8 @@
 #include <memory>
 #include <variant>
 
+#include "wire/native.h"
+
 namespace homa::sim {
 namespace {
 
@@ -82,11 +84,23 @@ struct Describe {
   }
 };
 
+std::string unreadable(ByteView datagram, wire::DecodeError error) {
+  std::string text = fmt::format("unreadable: {}:", wire::to_string(error));
+  for (std::size_t i = 0; i < std::min<std::size_t>(datagram.size, 120); ++i) {
+    text += fmt::format("{}{:02x}", i % 4 == 0 ? " " : "", static_cast<unsigned>(datagram.data[i]));
+  }
+  return text;
+}
+
 }  // namespace
+
+std::uint32_t kinds_of(const wire::Packet& packet) {
+  return std::visit(KindOf(), packet);
+}
 
 std::uint32_t kinds_of(const wire::Frame& frame) {
   std::uint32_t kinds = 0;
-  for (std::size_t i = 0; i < frame.packet_count; ++i) kinds |= std::visit(KindOf(), frame.packets[i]);
+  for (std::size_t i = 0; i < frame.packet_count; ++i) kinds |= kinds_of(frame.packets[i]);
   return kinds;
 }
 
@@ -103,14 +117,15 @@ std::string describe(const wire::Frame& frame) {
 std::string describe(ByteView datagram) {
   auto frame = std::make_unique<wire::Frame>();
   const wire::DecodeError error = wire::decode_frame(datagram, *frame);
-  if (error != wire::DecodeError::none) {
-    std::string text = fmt::format("unreadable: {}:", wire::to_string(error));
-    for (std::size_t i = 0; i < std::min<std::size_t>(datagram.size, 120); ++i) {
-      text += fmt::format("{}{:02x}", i % 4 == 0 ? " " : "", static_cast<unsigned>(datagram.data[i]));
-    }
-    return text;
-  }
-  return describe(*frame);
+  return error == wire::DecodeError::none ? describe(*frame) : unreadable(datagram, error);
+}
+
+std::string describe_native(ByteView packet) {
+  wire::NativeHeader header;
+  wire::Packet decoded;
+  const wire::DecodeError error = wire::decode_native(packet, header, decoded);
+  if (error != wire::DecodeError::none) return unreadable(packet, error);
+  return fmt::format("native from {}: {}", header.from_server ? "server" : "client", std::visit(Describe(), decoded));
 }
 
 }  // namespace homa::sim

@@ -31,12 +31,14 @@ enum PacketKind : std::uint32_t {
 };
 inline constexpr std::uint32_t kAnyKind = 0xffffffff;
 
+std::uint32_t kinds_of(const wire::Packet& packet);
 /// The kinds of all packets of a decoded frame.
 std::uint32_t kinds_of(const wire::Frame& frame);
 
 /// One line for a human: lane, number, destination, then each packet.
 std::string describe(const wire::Frame& frame);
-/// Decodes first; says so when the codec refuses.
+/// Decode first; say so when the codec refuses.
 std::string describe(ByteView datagram);
+std::string describe_native(ByteView packet);
 
 }  // namespace homa::sim

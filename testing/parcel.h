@@ -21,6 +21,7 @@ struct Parcel {
   bool corrupt = false;      ///< some bit was flipped: the modelled UDP checksum fails
   bool hostile = false;      ///< made by nobody who takes part
   bool duplicate = false;    ///< a copy made by the network
+  bool native = false;       ///< a native packet, not a datagram frame
   std::uint32_t kinds = 0;   ///< what is inside: bits of PacketKind (packet_kind.h)
   std::uint64_t number = 0;  ///< counts the parcels of a run
   Time sent{};
@@ -61,6 +62,7 @@ class ParcelPool {
     parcel->ecn = original.ecn;
     parcel->kinds = original.kinds;
     parcel->hostile = original.hostile;
+    parcel->native = original.native;
     parcel->corrupt = original.corrupt;
     parcel->sent = original.sent;
     parcel->number = number;

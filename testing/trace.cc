@@ -30,10 +30,11 @@ void TraceHash::add(const Parcel& parcel, std::uint64_t what) {
 }
 
 void TraceWriter::line(const char* what, const Parcel& parcel, const char* reason) {
+  const std::string content = parcel.native ? describe_native(parcel.view()) : describe(parcel.view());
   fmt::print(out_, "{:>16} {} {} -> {} p{} {}B{}{}{} {}\n", to_string(loop_.now()), what, to_string(parcel.from),
              to_string(parcel.to), index(parcel.priority), parcel.size(), parcel.ecn == Ecn::ce ? " CE" : "",
              parcel.hostile ? " hostile" : "", parcel.duplicate ? " copy" : "",
-             reason == nullptr ? describe(parcel.view()) : fmt::format("[{}] {}", reason, describe(parcel.view())));
+             reason == nullptr ? content : fmt::format("[{}] {}", reason, content));
 }
 
 void TraceWriter::note(const std::string& who, const std::string& text) {

@@ -66,6 +66,9 @@ void World::build_hosts() {
                                             mix64(plan_.seed + i)));
     hosts_[i]->set_application(peers_.back().get());
     cast_.peers.push_back(peers_.back().get());
+    if (!plan_.has(Knob::native)) continue;
+    for (const HostSettings& other : plan_.hosts)
+      wire_.initiated(hosts_[i]->address(), other.address);  // no proofs there
   }
 }
 
@@ -96,7 +99,10 @@ void World::happen(const Mishap& mishap) {
     case Mishap::Kind::crash:
       return host.crash();
     case Mishap::Kind::boot:
-      return host.boot();
+      if (!host.running()) host.boot();  // two mishaps may have killed one process
+      return;
+    case Mishap::Kind::close:
+      return peers_[index]->close();
     case Mishap::Kind::interface_limit:
       return host.set_interface_limit(mishap.limit);
     case Mishap::Kind::change_address:
@@ -128,7 +134,7 @@ void World::on_event(std::uint8_t kind, std::uint64_t argument) {
 bool World::all_done() const {
   if (ledger_.open_calls() != 0 || medium_.loop.now() < plan_.faults_end) return false;
   for (std::size_t i = 0; i < peers_.size(); ++i) {
-    if (!plan_.dead[i] && !peers_[i]->finished_starting()) return false;
+    if (!plan_.dead[i] && (!peers_[i]->finished_starting() || peers_[i]->closing())) return false;
   }
   return true;
 }
@@ -188,10 +194,10 @@ void World::check_answers_prompt() {
 // When all faults are over, everybody who called before can call again; the first call may still learn of a restart.
 void World::run_probes() {
   for (std::size_t i = 0; i < peers_.size(); ++i) {
-    if (plan_.dead[i]) continue;
+    if (gone(i)) continue;
     for (std::size_t target = 0; target < hosts_.size(); ++target) {
       const auto& targets = plan_.workloads[i].targets;
-      if (plan_.dead[target] || std::count(targets.begin(), targets.end(), static_cast<int>(target)) == 0) continue;
+      if (gone(target) || std::count(targets.begin(), targets.end(), static_cast<int>(target)) == 0) continue;
       bool healed = false;
       for (int attempt = 0; attempt < 3 && !healed && verdict_.ok(); ++attempt) {
         probes_ = {peers_[i]->probe(static_cast<int>(target))};
@@ -231,9 +237,9 @@ void World::check_incoming() {
 
 // A copy of a frame is either recognised by its number or meets an association that is gone.
 void World::check_duplicates_seen() {
-  if (plan_.has(Knob::restart) || plan_.has(Knob::open_failure)) return;  // a first arrival may not have counted
+  if (plan_.has(Knob::open_failure)) return;  // a first arrival may not have counted
   for (const auto& host : hosts_) {
-    if (!host->running()) continue;
+    if (!host->running() || host->lives() > 1) continue;  // what a dead process had counted is gone
     const protocol::Counters& counters = host->endpoint().counters();
     // What could not be taken is not acknowledged, and its number stays open.
     const std::uint64_t seen = counters.datagrams_duplicate + counters.datagrams_unknown +

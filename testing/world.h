@@ -50,6 +50,8 @@ class World final : public EventTarget {
   void happen(const Mishap& mishap);
   void unreachable(const Parcel& parcel);
   bool all_done() const;
+  /// Nobody answers there at the end of the run.
+  bool gone(std::size_t host) const { return plan_.dead[host] || peers_[host]->closed(); }
   Duration transfer_time() const;
   bool run_bounded(Time limit, bool (World::*done)() const);
   void run_workload();

@@ -3,12 +3,23 @@
 #include <algorithm>
 #include <array>
 
+#include "testing/addresses.h"
+
 namespace homa::sim {
 namespace {
 
-/// Each knob alone; with one world in twelve left undisturbed, each is active in more than a tenth of the worlds.
-constexpr double kKnobChance = 0.14;
+/// Each knob alone; with one world in twelve left undisturbed and one in eight native, each is active in more than a
+/// tenth of the worlds.
+constexpr double kKnobChance = 0.15;
 constexpr double kCleanWorld = 1.0 / 12;
+constexpr double kNativeWorld = 0.125;
+/// The native core recovers from no loss, so its worlds have only knobs that lose nothing.
+constexpr Knob kNativeKnobs[] = {Knob::reorder, Knob::delay_spike, Knob::pause, Knob::stop_reading, Knob::ipv6};
+
+bool may_be_drawn(Knob knob, bool native) {
+  if (knob == Knob::native) return false;  // a kind of world, not a fault
+  return !native || std::count(std::begin(kNativeKnobs), std::end(kNativeKnobs), knob) != 0;
+}
 
 class Drawer {
  public:
@@ -33,8 +44,10 @@ class Drawer {
   void draw_hosts();
   void draw_config(protocol::Config& config, const LinkSettings& link);
   void draw_limits(protocol::Config& config);
+  void make_native(HostSettings& host, PortSettings& port) const;
   void draw_workloads();
   void draw_workload(std::size_t client, Workload& workload);
+  static void make_native(Workload& workload);
   std::vector<std::uint64_t> sizes(const protocol::Config& config);
   void draw_rules();
   void draw_loss();
@@ -43,6 +56,7 @@ class Drawer {
   void draw_partition(bool both_ways);
   void draw_mishaps();
   void draw_restart();
+  void draw_close();
   void draw_hostile();
   void end_at(Time time) { plan_.faults_end = std::max(plan_.faults_end, time); }
   void disturb_for(Duration span) {
@@ -52,6 +66,7 @@ class Drawer {
   WorldPlan plan_;
   Rng rng_;
   std::uint32_t defects_;
+  AddressFamily family_ = AddressFamily::v4;
   Duration fault_span_{};
   Duration delay_scale_{};
   std::uint64_t max_message_ = 0;
@@ -61,7 +76,13 @@ class Drawer {
 
 void Drawer::draw_knobs() {
   const bool clean = rng_.chance(kCleanWorld);
-  for (std::size_t knob = 0; knob < kKnobs; ++knob) plan_.knobs[knob] = rng_.chance(kKnobChance) && !clean;
+  const bool native = rng_.chance(kNativeWorld);
+  for (std::size_t knob = 0; knob < kKnobs; ++knob) {
+    const bool drawn = rng_.chance(kKnobChance) && !clean;
+    plan_.knobs[knob] = drawn && may_be_drawn(static_cast<Knob>(knob), native);
+  }
+  plan_.knobs[static_cast<std::size_t>(Knob::native)] = native;
+  if (has(Knob::ipv6)) family_ = rng_.chance(0.5) ? AddressFamily::v6 : AddressFamily::v6_link_local;
 }
 
 void Drawer::draw_times() {
@@ -111,6 +132,21 @@ void Drawer::draw_limits(protocol::Config& config) {
   config.max_unproven_associations = one_of({4u, 16u, 1024u});
 }
 
+// Nothing tells the peer's limits on this carrier, so all hosts have the same; and nothing may be dropped for want of
+// room.
+void Drawer::make_native(HostSettings& host, PortSettings& port) const {
+  protocol::Config& config = host.config;
+  config.carrier = protocol::Carrier::native;
+  config.native_port = host.address.port;
+  if (!plan_.hosts.empty()) {
+    const protocol::Config& first = plan_.hosts[0].config;
+    config.slots = first.slots;
+    config.unscheduled_bytes = first.unscheduled_bytes;
+  }
+  config.receive_memory = 64u << 20;
+  host.socket_buffer = port.buffer_bytes = ~std::uint64_t{0};
+}
+
 void Drawer::draw_hosts() {
   const std::size_t count = 2 + rng_.below(rng_.chance(0.3) ? 7 : 3);
   const double rates[] = {0.1, 1, 1, 10, 10, 25, 40, 100};
@@ -119,7 +155,7 @@ void Drawer::draw_hosts() {
   for (std::size_t i = 0; i < count; ++i) {
     HostSettings host;
     host.name = "host" + std::to_string(i);
-    host.address = {HostAddress::v4(10, 0, 0, static_cast<std::uint8_t>(i + 1)), static_cast<std::uint16_t>(7000 + i)};
+    host.address = {host_address(family_, 0, static_cast<std::uint8_t>(i + 1)), static_cast<std::uint16_t>(7000 + i)};
     host.seed = rng_.next();
     host.uplink.rate = Rate::gigabits_per_second(rng_.chance(0.7) ? common : one_of(rates));
     host.uplink.delay =
@@ -138,6 +174,7 @@ void Drawer::draw_hosts() {
     port.buffer_bytes = has(Knob::small_buffers) ? one_of<std::uint64_t>({20'000, 60'000})
                                                  : one_of<std::uint64_t>({1u << 20, 4u << 20});
     if (rng_.chance(0.3)) port.ecn_threshold = 60'000;
+    if (has(Knob::native)) make_native(host, port);
     plan_.hosts.push_back(host);
     plan_.downlinks.push_back(port);
     plan_.base_rtt = std::max(plan_.base_rtt, 4 * host.uplink.delay);
@@ -191,6 +228,13 @@ void Drawer::draw_workload(std::size_t client, Workload& workload) {
   workload.hold_time = between(10us, 4ms);
 }
 
+// Linux's packets carry no flags, classes or deadlines of ours, and nothing on them tells a server to stop.
+void Drawer::make_native(Workload& workload) {
+  workload.classes = 1;
+  workload.one_way = workload.idempotent = 0;
+  workload.with_deadline = workload.cancel = workload.never = workload.refuse = 0;
+}
+
 void Drawer::draw_workloads() {
   plan_.byte_budget = 6u << 20;
   plan_.workloads.resize(plan_.hosts.size());
@@ -200,6 +244,7 @@ void Drawer::draw_workloads() {
     if (!client) continue;
     ++clients;
     draw_workload(i, plan_.workloads[i]);
+    if (has(Knob::native)) make_native(plan_.workloads[i]);
   }
 }
 
@@ -293,6 +338,18 @@ void Drawer::draw_restart() {
   end_at(up);
 }
 
+void Drawer::draw_close() {
+  const auto host = static_cast<int>(any_host());
+  const Time when = fault_time();
+  plan_.mishaps.push_back({Mishap::Kind::close, when, host, {}, {}, 0});
+  if (rng_.chance(0.5)) return;
+  const Time up = when + between(Duration(1), 50ms);
+  plan_.mishaps.push_back({Mishap::Kind::crash, up, host, {}, {}, 0});  // what is left of the process goes
+  plan_.mishaps.push_back({Mishap::Kind::boot, up, host, {}, {}, 0});
+  plan_.circumstances.disrupted = true;
+  end_at(up);
+}
+
 void Drawer::draw_mishaps() {
   const auto mishap = [&](Mishap::Kind kind, Duration span) {
     const Time when = fault_time();
@@ -309,10 +366,11 @@ void Drawer::draw_mishaps() {
   if (has(Knob::stop_reading)) plan_.circumstances.timer_slack += mishap(Mishap::Kind::stop_reading, one_of(spans));
   if (has(Knob::no_memory)) mishap(Mishap::Kind::no_memory, one_of(spans));
   if (has(Knob::restart)) draw_restart();
+  if (has(Knob::close)) draw_close();
   if (has(Knob::address_change)) {
     const std::size_t host = any_host();
-    const auto last = static_cast<std::uint8_t>(101 + host);
-    const Address address{HostAddress::v4(10, 0, 1, last), plan_.hosts[host].address.port};
+    const HostAddress moved = host_address(family_, 1, static_cast<std::uint8_t>(101 + host));
+    const Address address{moved, plan_.hosts[host].address.port};
     plan_.mishaps.push_back({Mishap::Kind::change_address, fault_time(), static_cast<int>(host), {}, address, 0});
     plan_.circumstances.disrupted = true;
   }

@@ -40,7 +40,10 @@ namespace homa::sim {
   X(no_memory,          "a receiver's buffer source refuses for a while")           \
   X(open_failure,       "datagrams that were placed cannot be opened")              \
   X(small_buffers,      "switch buffers so small that bursts overflow")             \
-  X(small_limits,       "few slots, little memory, small windows")
+  X(small_limits,       "few slots, little memory, small windows")                  \
+  X(close,              "an endpoint is closed; sometimes a new process follows")   \
+  X(native,             "Linux Homa's packets, in a network that loses nothing")    \
+  X(ipv6,               "IPv6 addresses, some of them link-local with a scope")
 // clang-format on
 
 enum class Knob : std::uint8_t {
@@ -54,7 +57,11 @@ const char* to_string(Knob knob);
 
 /// Something that happens to a host at a time.
 struct Mishap {
-  enum class Kind : std::uint8_t { pause, stop_reading, no_memory, crash, boot, change_address, interface_limit };
+  // clang-format off
+  enum class Kind : std::uint8_t {
+    pause, stop_reading, no_memory, crash, boot, close, change_address, interface_limit
+  };
+  // clang-format on
   Kind kind{};
   Time when{};
   int host = 0;

@@ -1,6 +1,7 @@
 // Settings of one protocol endpoint. Values, copied at construction; every default says where it comes from.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "base/address.h"
@@ -13,6 +14,17 @@ class SharedBudget;
 enum class Carrier : std::uint8_t {
   datagram,  ///< our frames over UDP: associations, acknowledgments, loss recovery
   native,    ///< Linux Homa packets; no loss recovery yet, for networks that lose nothing (the simulator)
+};
+
+/// The policy of SIGCOMM'18 as it was simulated, for comparison with its published results: everything computed
+/// beforehand from the workload and the network. Each of the `overcommitment` best messages may have `window` bytes
+/// under way whatever else arrives, each packet that arrives draws its grant, nothing is paced, a train is one packet,
+/// and who falls silent keeps its place.
+struct FixedPolicy {
+  std::uint64_t window = 0;  ///< RTTbytes; 0: the policy is not fixed
+  std::array<std::uint32_t, kPriorityLevels> cutoffs{};
+  std::uint8_t scheduled_levels = 1;
+  bool in_force() const { return window != 0; }
 };
 
 struct Config {
@@ -59,6 +71,7 @@ struct Config {
   std::uint8_t priority_levels = 8;
 
   // --- grants (SIGCOMM'18 sections 3.3 to 3.5; Linux 2025 settings) -------------------------------------------
+  FixedPolicy fixed_policy;  ///< instead of measured windows, rates and cutoffs
   std::uint8_t overcommitment = 8;
   /// Upper bound of bytes granted and not received, all messages together; RTTbytes may ask for less.
   std::uint64_t max_incoming = 1024 * 1024;
@@ -68,6 +81,9 @@ struct Config {
   double oldest_share = 0.05;
   /// Bit i set: messages of class i are ordered by deadline first, not by bytes left (those without one come last).
   std::uint32_t deadline_classes = 0;
+  /// The more responses are expected, the less of each may come unscheduled (SIGCOMM'18 section 3.6). Off only to show
+  /// what it is good for.
+  bool incast_control = true;
   /// Rate of the host's links when it is known; zero: measure.
   Rate downlink;
   Rate uplink;

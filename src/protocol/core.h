@@ -32,7 +32,9 @@ inline constexpr std::uint32_t kAckEveryPackets = 64;
 inline constexpr int kProbePackets = 3;
 /// Probe timeouts that are not backed off (architecture 4).
 inline constexpr int kPromptProbes = 2;
+/// Backing off ends here, so that a peer is asked some more times before its silence counts as death.
 inline constexpr Duration kMaxProbeTimeout = 1s;
+inline constexpr int kProbesBeforeGivingUp = 8;
 inline constexpr Duration kTimerGranularity = 100us;
 inline constexpr Duration kSoonestTimer = 10us;
 /// Ranges of one message kept apart; more holes than this and data is not taken (bounds memory against a hostile peer).
@@ -103,6 +105,18 @@ class Endpoint::Core {
     using Key = HostAddress;
     static std::uint64_t hash(const Key& key, std::uint64_t secret) { return homa::hash(key, secret); }
     static const Key& key(const Host& host) { return host.address; }
+  };
+  /// Native requests by association and id: one may overtake the last packets of another, so slots would not do.
+  struct NativeRequestTraits {
+    struct Key {
+      std::uint64_t association = 0;
+      std::uint64_t id = 0;
+      friend bool operator==(const Key& a, const Key& b) { return a.id == b.id && a.association == b.association; }
+    };
+    static std::uint64_t hash(const Key& key, std::uint64_t secret) {
+      return mix64(mix64(key.id ^ secret) + key.association);
+    }
+    static Key key(const Rpc& rpc) { return {rpc.association->local_id.value, rpc.id.value}; }
   };
   using AllList = IntrusiveList<Association, &Association::all_hook>;
   using BlockedList = IntrusiveList<Association, &Association::blocked_hook>;
@@ -232,6 +246,8 @@ class Endpoint::Core {
   bool place_native(const Datagram& datagram, Arrival& arrival, Time now);
   void commit_native(const Datagram& datagram, const Arrival& arrival, Time now);
   void open_native(Association& association);
+  bool on_native_request(Association& association, const wire::DataPacket& data, const std::byte* destination,
+                         Time now);
   void native_sent(Rpc& rpc, Time now);
 
   // --- core_timers.cc ----------------------------------------------------------------------------------------
@@ -253,6 +269,7 @@ class Endpoint::Core {
   void retry_held(Time now);
   void stop_receiving(Rpc& rpc);
   void measure_downlink(std::uint64_t bytes, Time now);
+  void watch_for_stall(Rpc& rpc, Time now);
   Duration stall_timeout(const Association& association) const;
 
   void trace(Time now, const char* format, ...) const __attribute__((format(printf, 3, 4)));
@@ -270,6 +287,7 @@ class Endpoint::Core {
   HashIndex<Association, RemoteIdTraits> by_remote_id_;  // once the remote id is known
   HashIndex<Association, AddressTraits> clients_;        // client associations by server
   HashIndex<Host, HostTraits> hosts_by_address_;
+  HashIndex<Rpc, NativeRequestTraits> native_requests_;
   std::vector<Content> contents_;  // further contents of packed frames; free ones linked through `next`
   std::uint32_t free_content_ = Content::kEnd;
 

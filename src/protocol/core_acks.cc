@@ -246,7 +246,8 @@ Duration Endpoint::Core::probe_timeout(const Association& association, const Lan
               std::chrono::microseconds(association.limits.max_ack_delay_us);
   }
   const int doublings = lane.probe_count < kPromptProbes ? 0 : std::min(lane.probe_count - kPromptProbes + 1, 16);
-  return std::min(timeout * (1 << doublings), kMaxProbeTimeout);
+  const Duration longest = std::min(kMaxProbeTimeout, config.peer_timeout / kProbesBeforeGivingUp);
+  return std::min(timeout * (1 << doublings), std::max(timeout, longest));
 }
 
 Time Endpoint::Core::probe_deadline(const Association& association, const Lane& lane) const {

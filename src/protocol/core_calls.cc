@@ -101,7 +101,8 @@ void Endpoint::Core::free_slot(Rpc& rpc, Time now) {
 // less of each may come unscheduled (SIGCOMM'18 section 3.6).
 std::uint32_t Endpoint::Core::response_limit() const {
   constexpr std::uint64_t kSmallest = 256;  // "a few hundred bytes", enough for most of many
-  constexpr std::uint64_t kPart = 4;        // of all incoming bytes; grants need the rest
+  if (!config.incast_control) return wire::kNoResponseLimit;
+  constexpr std::uint64_t kPart = 4;  // of all incoming bytes; grants need the rest
   const std::uint64_t share = config.max_incoming / kPart / std::max<std::uint64_t>(responses_expected_, 1);
   if (share >= config.unscheduled_bytes) return wire::kNoResponseLimit;
   return static_cast<std::uint32_t>(std::max(share, kSmallest));
@@ -276,8 +277,11 @@ bool Endpoint::Core::refuse(RequestId request, CallStatus reason, Time now) {
 // Callee: nothing more is to be done for this request; its slot remembers the generation.
 void Endpoint::Core::finish_request(Rpc& rpc, Time) {
   Association& association = *rpc.association;
-  Slot& slot = association.slots[rpc.id.slot()];
-  if (slot.rpc == &rpc) slot.rpc = nullptr;
+  if (is_native()) {
+    native_requests_.erase(rpc);
+  } else if (Slot& slot = association.slots[rpc.id.slot()]; slot.rpc == &rpc) {
+    slot.rpc = nullptr;
+  }
   stop_receiving(rpc);
   if (rpc.state == RpcState::responding) release_payload(rpc);
   --requests_;
@@ -307,7 +311,7 @@ bool Endpoint::Core::next_event(Event& event, Time now) {
   // The application took it: that frees the caller's slot. The RPC is gone when its association was lost meanwhile.
   Rpc* rpc = rpcs_.find(event.request.index, event.request.generation);
   if (rpc == nullptr) return true;
-  send_control(*rpc->association, ContentKind::release, rpc->id);
+  if (!is_native()) send_control(*rpc->association, ContentKind::release, rpc->id);
   finish_request(*rpc, now);
   return true;
 }

@@ -29,7 +29,16 @@ Duration Endpoint::Core::stall_timeout(const Association& association) const {
   return std::max(2 * association.top_rtt().smoothed() + config.max_ack_delay, kShortestStall);
 }
 
+void Endpoint::Core::watch_for_stall(Rpc& rpc, Time now) {
+  if (config.fixed_policy.in_force()) return;
+  timers_.set(rpc.in.stall_timer, now + stall_timeout(*rpc.association));
+}
+
 void Endpoint::Core::update_window(Association& association, InMessage& message) {
+  if (config.fixed_policy.in_force()) {
+    message.window = config.fixed_policy.window;
+    return;
+  }
   std::uint64_t window = config.unscheduled_bytes;
   if (downlink_.rate().known() && association.best_rtt > Duration::zero()) {
     window = kWindowGain * downlink_.rate().bytes_in(association.best_rtt);
@@ -44,6 +53,7 @@ void Endpoint::Core::update_window(Association& association, InMessage& message)
 // were owed to us all along and enough came to tell a rate; those that came with the first batch were on the way before
 // it.
 void Endpoint::Core::measure_downlink(std::uint64_t bytes, Time now) {
+  if (config.fixed_policy.in_force()) return;
   if (grants_.total_incoming() == 0 || now - downlink_since_ > kLongestRateInterval) {
     downlink_since_ = now;
     downlink_bytes_ = 0;
@@ -72,6 +82,11 @@ void Endpoint::Core::run_grants(Time now) {
   // Unscheduled bytes on their way count too: while they fill what the granted ones may fill, grants wait.
   settings.max_incoming = std::min<std::uint64_t>(config.max_incoming, config.overcommitment * latest_window_);
   settings.smallest_step = 2u * config.initial_datagram;
+  if (config.fixed_policy.in_force()) {
+    settings.max_incoming = ~std::uint64_t{0};
+    settings.smallest_step = 1;
+    settings.whole_packet = config.initial_datagram - data_header_size(1);
+  }
   settings.scheduled_levels = static_cast<std::uint8_t>(unscheduled_.scheduled_levels());
   settings.lowest_level = static_cast<std::uint8_t>(unscheduled_.lowest_level());
   const Rate rate = downlink_.rate();
@@ -82,7 +97,7 @@ void Endpoint::Core::run_grants(Time now) {
     queue_grant(rpc);
     if (!TimerQueue::contains(message.stall_timer)) {
       message.last_arrival = now;
-      timers_.set(message.stall_timer, now + stall_timeout(*rpc.association));
+      watch_for_stall(rpc, now);
     }
   });
   if (!rate.known()) return;

@@ -27,6 +27,10 @@ void Endpoint::Core::open_native(Association& association) {
   association.limits.max_message_length = config.max_message_length;
   association.limits.unscheduled_bytes = config.unscheduled_bytes;
   association.limits.slots = config.slots;
+  if (config.fixed_policy.in_force()) {
+    association.cutoffs = config.fixed_policy.cutoffs;
+    association.cutoff_version = unscheduled_.version();
+  }
   if (!association.is_client) by_remote_id_.insert(association);
   ++counters.associations_opened;
 }
@@ -81,12 +85,34 @@ void Endpoint::Core::commit_native(const Datagram& datagram, const Arrival& arri
   }
 }
 
-// Nothing is lost on this carrier, so the last byte sent ends what waits for no answer.
+// Without loss nothing comes twice, and an id that is not known is new.
+bool Endpoint::Core::on_native_request(Association& association, const wire::DataPacket& data,
+                                       const std::byte* destination, Time now) {
+  if (Rpc* known = rpc_of(association, data.id)) {
+    if (known->state == RpcState::arriving) return take_data(*known, data, destination, now);
+    ++counters.data_duplicate;
+    return true;
+  }
+  if (data.message_length > config.max_message_length || requests_ >= config.max_requests) {
+    ++counters.data_rejected;
+    return false;
+  }
+  Rpc& rpc = new_rpc(association, false);
+  rpc.id = data.id;
+  rpc.state = RpcState::arriving;
+  native_requests_.insert(rpc);
+  ++requests_;
+  return take_data(rpc, data, destination, now);
+}
+
+// Nothing is lost on this carrier: what was sent counts as acknowledged in the order of messages, and the last byte
+// sent ends what waits for no answer.
 void Endpoint::Core::native_sent(Rpc& rpc, Time now) {
   OutMessage& out = rpc.out;
+  out.acknowledged_bytes = out.next;
+  refresh_sending(rpc);
   if (out.next < out.length() || out.announce) return;
   out.acknowledged.add({0, out.length()});
-  out.acknowledged_bytes = out.length();
   if (!rpc.is_caller) {
     finish_request(rpc, now);
   } else if (rpc.one_way) {

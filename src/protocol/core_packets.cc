@@ -7,6 +7,7 @@
 namespace homa::protocol {
 
 Rpc* Endpoint::Core::rpc_of(Association& association, wire::RpcId id) {
+  if (is_native() && !association.is_client) return native_requests_.find({association.local_id.value, id.value});
   if (id.slot() >= association.slots.size()) return nullptr;
   const Slot& slot = association.slots[id.slot()];
   if (slot.rpc == nullptr) return nullptr;
@@ -46,7 +47,10 @@ bool Endpoint::Core::on_packet(Association& association, const wire::Packet& pac
 
 bool Endpoint::Core::on_data(Association& association, const wire::DataPacket& data, const std::byte* destination,
                              Time now) {
-  if (!association.is_client) return on_request_data(association, data, destination, now);
+  if (!association.is_client) {
+    return is_native() ? on_native_request(association, data, destination, now)
+                       : on_request_data(association, data, destination, now);
+  }
   Rpc* rpc = rpc_of(association, data.id);
   if (rpc == nullptr || rpc->state != RpcState::active) {
     ++counters.responses_discarded;
@@ -226,7 +230,7 @@ bool Endpoint::Core::take_data(Rpc& rpc, const wire::DataPacket& data, const std
     grants_wanted_ = true;
   }
   if (in.counted_incoming > 0 && !TimerQueue::contains(in.stall_timer)) {
-    timers_.set(in.stall_timer, now + stall_timeout(*rpc.association));
+    watch_for_stall(rpc, now);
   }
   return true;
 }

@@ -281,7 +281,10 @@ ByteRange Endpoint::Core::next_range(const OutMessage& message, std::size_t room
   if (message.announce && message.lost.empty()) return {0, 0};
   const std::size_t header = data_header_size(source.begin);
   const std::size_t payload = room > header ? room - header : 0;
-  return {source.begin, std::min(source.end, source.begin + payload)};
+  std::uint64_t end = std::min(source.end, source.begin + payload);
+  // Native: a packet boundary falls on the unscheduled limit, as in Linux.
+  if (is_native() && source.begin < message.unscheduled) end = std::min(end, message.unscheduled);
+  return {source.begin, end};
 }
 
 std::size_t Endpoint::Core::pieces_needed(OutMessage& message, ByteRange range) {
@@ -407,7 +410,8 @@ bool Endpoint::Core::transmit_data(Time now, Train& train) {
   Association& association = *rpc.association;
   OutMessage& out = rpc.out;
   const std::size_t datagram = association.mtu.datagram_size();
-  const std::uint64_t most = uplink.train_bytes(2 * datagram, kMaxTrainBytes);
+  const std::size_t least = (config.fixed_policy.in_force() ? 1 : 2) * datagram;
+  const std::uint64_t most = uplink.train_bytes(least, kMaxTrainBytes);
   const auto offset_of_next = [&] { return out.lost.empty() ? out.next : out.lost[0].begin; };
   const Priority priority = data_priority(rpc, offset_of_next());
   start_train(association, priority, train);
@@ -429,7 +433,7 @@ bool Endpoint::Core::transmit_data(Time now, Train& train) {
     finish_frame(association, frame, now);
     if (is_last) break;
   }
-  refresh_sending(rpc);
+  if (!is_native() || train.segment_count == 0) refresh_sending(rpc);
   if (train.segment_count == 0) return false;
   send_queue_.sent(train.total_bytes);
   if (is_native()) {

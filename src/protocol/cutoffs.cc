@@ -15,6 +15,12 @@ UnscheduledPolicy::UnscheduledPolicy(int levels) : levels_(std::clamp(levels, 1,
   for (int i = 0; i <= lowest_unscheduled; ++i) cutoffs_[static_cast<std::size_t>(i)] = kInfinity;
 }
 
+void UnscheduledPolicy::fix(const Cutoffs& cutoffs, int scheduled_levels) {
+  fixed_ = true;
+  cutoffs_ = cutoffs;
+  scheduled_levels_ = std::clamp(scheduled_levels, 1, levels_);
+}
+
 int UnscheduledPolicy::bucket_of(std::uint64_t length) {
   if (length < 4) return static_cast<int>(length);
   const int log = 63 - __builtin_clzll(length);
@@ -31,6 +37,7 @@ std::uint32_t UnscheduledPolicy::upper_end(int bucket) {
 }
 
 void UnscheduledPolicy::observe(std::uint64_t length, std::uint64_t unscheduled) {
+  if (fixed_) return;
   unscheduled = std::min(unscheduled, length);
   // A packet's headers count too, or messages of 0 bytes would weigh nothing.
   unscheduled_bytes_[static_cast<std::size_t>(bucket_of(length))] += static_cast<double>(unscheduled) + 54;

@@ -18,6 +18,9 @@ class UnscheduledPolicy {
   /// `levels` of the eight are in use, the highest ones.
   explicit UnscheduledPolicy(int levels);
 
+  /// From now on these, whatever is observed (Config::fixed_policy).
+  void fix(const Cutoffs& cutoffs, int scheduled_levels);
+
   /// A message of this length arrived, of which `unscheduled` bytes came without a grant.
   void observe(std::uint64_t length, std::uint64_t unscheduled);
   const Cutoffs& cutoffs() const { return cutoffs_; }
@@ -39,6 +42,7 @@ class UnscheduledPolicy {
 
   int levels_;
   int scheduled_levels_;
+  bool fixed_ = false;
   std::uint16_t version_ = 1;
   std::uint32_t observed_ = 0;
   Cutoffs cutoffs_{};

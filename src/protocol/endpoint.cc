@@ -15,12 +15,15 @@ Endpoint::Core::Core(const Config& settings, std::uint64_t seed, BufferSource& b
       by_remote_id_(rng_.next()),
       clients_(rng_.next()),
       hosts_by_address_(rng_.next()),
+      native_requests_(settings.incarnation),
       send_queue_(settings.oldest_share),
       grants_(settings),
       unscheduled_(settings.priority_levels),
       downlink_(settings.downlink) {
   HOMA_ASSERT(config.incarnation != 0 && config.slots != 0);
   held_timer_.kind = TimerKind::held;
+  const FixedPolicy& fixed = config.fixed_policy;
+  if (fixed.in_force()) unscheduled_.fix(fixed.cutoffs, fixed.scheduled_levels);
 }
 
 // Whatever memory is still ours goes back to where it came from; nobody hears of it any more.
@@ -48,9 +51,9 @@ Endpoint::Usage Endpoint::Core::usage() const {
   usage.send_memory = send_memory_;
   usage.core_memory = associations_.memory_bytes() + rpcs_.memory_bytes() + hosts_.memory_bytes() +
                       by_local_id_.memory_bytes() + by_remote_id_.memory_bytes() + clients_.memory_bytes() +
-                      hosts_by_address_.memory_bytes() + contents_.capacity() * sizeof(Content) +
-                      send_queue_.memory_bytes() + timers_.memory_bytes() + events_.memory_bytes() +
-                      stateless_.memory_bytes() + grants_.memory_bytes();
+                      hosts_by_address_.memory_bytes() + native_requests_.memory_bytes() +
+                      contents_.capacity() * sizeof(Content) + send_queue_.memory_bytes() + timers_.memory_bytes() +
+                      events_.memory_bytes() + stateless_.memory_bytes() + grants_.memory_bytes();
   for (Association* a = all_.front(); a != nullptr; a = AllList::next(*a)) usage.core_memory += a->memory_bytes();
   return usage;
 }

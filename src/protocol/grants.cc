@@ -109,7 +109,11 @@ std::uint64_t GrantScheduler::step_to(const InMessage& message, std::uint64_t ta
   const std::uint64_t outstanding =
       message.authorised > message.received_bytes ? message.authorised - message.received_bytes : 0;
   room -= std::min(room, outstanding - std::min(outstanding, message.counted_incoming));
-  const std::uint64_t step = std::min({target - message.authorised, room, allowance});
+  std::uint64_t step = std::min({target - message.authorised, room, allowance});
+  if (settings.whole_packet != 0) {
+    const std::uint64_t packets = (step + settings.whole_packet - 1) / settings.whole_packet;
+    step = std::min(packets * settings.whole_packet, message.length - message.authorised);
+  }
   const bool is_rest = message.authorised + step == message.length;
   return step >= settings.smallest_step || is_rest ? step : 0;
 }

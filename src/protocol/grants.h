@@ -39,6 +39,7 @@ struct Host {
 struct GrantSettings {
   std::uint64_t max_incoming = 0;               ///< all messages together
   std::uint64_t smallest_step = 1;              ///< no grant for less, unless it is the rest of a message
+  std::uint64_t whole_packet = 0;               ///< fixed policy: grants are rounded up to packets of so many bytes
   std::uint64_t allowance = ~std::uint64_t{0};  ///< pacing: bytes that this round may grant
   std::uint8_t scheduled_levels = 1;
   std::uint8_t lowest_level = 0;

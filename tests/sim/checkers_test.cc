@@ -230,6 +230,55 @@ TEST_F(LedgerTest, TheCallsOfADeadProcessNeedNotEnd) {
   EXPECT_EQ(only(verdict), "");
 }
 
+TEST_F(LedgerTest, ACallOutlivesTheCloseOfItsEndpoint) {
+  const auto rpc = begin();
+  ledger.closed(0, Time(1us));
+  finish(rpc, CallStatus::shut_down);
+  judge();
+  EXPECT_EQ(only(verdict), "close");
+}
+
+TEST_F(LedgerTest, ACloseEndsCallsWithShutDown) {
+  const auto rpc = begin();
+  deliver(rpc);
+  ledger.closed(0, Time(2us));
+  finish(rpc, CallStatus::shut_down);
+  judge();
+  EXPECT_EQ(only(verdict), "");
+}
+
+TEST_F(LedgerTest, ACloseEndsCallsOtherwise) {
+  const auto rpc = begin();
+  ledger.closed(0, Time(2us));
+  ledger.closed(1, Time(2us));
+  finish(rpc, CallStatus::peer_closed);
+  judge();
+  EXPECT_EQ(only(verdict), "honest_status");
+}
+
+TEST_F(LedgerTest, ShutDownThoughNobodyClosed) {
+  finish(begin(), CallStatus::shut_down);
+  judge();
+  EXPECT_EQ(only(verdict), "honest_status");
+}
+
+TEST_F(LedgerTest, PeerClosedThoughItDidNot) {
+  ledger.closed(0, Time(1us));  // the other one
+  finish(begin(), CallStatus::peer_closed);
+  circumstances.disrupted = true;
+  judge();
+  EXPECT_EQ(only(verdict), "honest_status");
+}
+
+TEST_F(LedgerTest, CallsToAClosedServerMayFail) {
+  ledger.closed(1, Time(1us));
+  for (const CallStatus status : {CallStatus::peer_closed, CallStatus::peer_timeout, CallStatus::peer_unreachable}) {
+    finish(begin(), status);
+  }
+  judge();
+  EXPECT_EQ(only(verdict), "");
+}
+
 TEST_F(LedgerTest, KnowsWhenNothingIsInbound) {
   EXPECT_TRUE(ledger.nothing_inbound(1));
   const auto rpc = begin();
@@ -381,6 +430,7 @@ TEST_F(WireTest, WhoEchoesTheIdIsProven) {
   wire::HelloPacket answer = hello;
   answer.is_ack = true;
   answer.source.value = 0x2222;
+  answer.slots = 16;
   pass_frame(server, stranger, answer, 0x1111);
   pass_frame(stranger, server, wire::PingPacket(), 0x2222);
   for (int i = 0; i < 50; ++i) pass(server, stranger, 1000);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "base/rng.h"
@@ -64,6 +66,55 @@ TEST(EventLoop, RunUntilStopsAtTheEndOrThePredicate) {
   EXPECT_FALSE(loop.run_until([] { return false; }, Time(80ns)));
   EXPECT_EQ(recorder.seen.size(), 8u);
   EXPECT_EQ(loop.next_time(), Time(90ns));
+}
+
+// The near future waits in a wheel and the far one in a heap: the border must not show. A mixture of distances is held
+// against the order that a stable sort gives, events that schedule events included.
+TEST(EventLoop, NearAndFarKeepOneOrder) {
+  struct Planned {
+    Time time;
+    std::uint64_t number;
+  };
+  struct Planner final : EventTarget {
+    EventLoop loop;
+    Rng rng{11};
+    std::vector<Planned> planned;
+    std::vector<std::uint64_t> seen;
+    void plan() {
+      constexpr std::uint64_t kSpans[] = {1, 64, 8191, 8192, 8193, 20000, 5000000};
+      const Time when = loop.now() + Duration(rng.below(kSpans[rng.below(std::size(kSpans))]));
+      planned.push_back({when, planned.size()});
+      loop.at(when, *this, 0, planned.back().number);
+    }
+    void on_event(std::uint8_t, std::uint64_t argument) override {
+      seen.push_back(argument);
+      if (planned.size() < 200000) {
+        plan();
+        if (rng.chance(0.1)) plan();
+      }
+    }
+  } planner;
+  for (int i = 0; i < 500; ++i) planner.plan();
+  while (planner.loop.step()) {
+  }
+  std::stable_sort(planner.planned.begin(), planner.planned.end(),
+                   [](const Planned& a, const Planned& b) { return a.time < b.time; });
+  ASSERT_EQ(planner.seen.size(), planner.planned.size());
+  for (std::size_t i = 0; i < planner.seen.size(); ++i) ASSERT_EQ(planner.seen[i], planner.planned[i].number) << i;
+  EXPECT_EQ(planner.loop.pending(), 0u);
+}
+
+// After a leap over the whole wheel its slots are used again.
+TEST(EventLoop, TimeMayLeapFurtherThanTheWheel) {
+  EventLoop loop;
+  Recorder recorder(loop);
+  loop.at(Time(3ns), recorder, 0, 1);
+  loop.run_until(Time(1s));
+  loop.at(Time(1s) + 5ns, recorder, 0, 2);
+  loop.at(Time(1s) + 8000ns, recorder, 0, 3);
+  loop.run_until(Time(2s));
+  EXPECT_EQ(recorder.seen, (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(recorder.times.back(), Time(1s) + 8000ns);
 }
 
 }  // namespace

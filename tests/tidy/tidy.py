@@ -24,7 +24,11 @@ ROOMS = {
     "net": ("base",),
     "runtime": ("base", "wire", "protocol", "security", "net", "homa"),
     "api": ("base", "wire", "protocol", "security", "net", "runtime", "homa"),
+    "simulation": ("base", "wire", "protocol", "homa", "testing"),
 }
+
+# Rooms outside of src/.
+ROOT_ROOMS = ("simulation",)
 
 # Rooms that are pure: time, packets and randomness come in as arguments.
 PURE_ROOMS = ("wire", "protocol")
@@ -91,6 +95,8 @@ def list_files(root: Path) -> list[str]:
 
 def room_of(path: str) -> Optional[str]:
     parts = path.split("/")
+    if parts[0] in ROOT_ROOMS:
+        return parts[0]
     return parts[1] if parts[0] == "src" and len(parts) > 2 else None
 
 
@@ -111,7 +117,7 @@ def check_size(tree: Tree) -> Iterator[Fault]:
         for number, line in tree.lines(path):
             if len(line) > LINE_LENGTH_MAX:
                 yield Fault(path, number, f"line of {len(line)} characters, limit {LINE_LENGTH_MAX}")
-    for path in tree.select("src"):
+    for path in tree.select("src", "simulation"):
         count = tree.texts[path].count("\n")
         if count > SOURCE_LINES_MAX:
             yield Fault(path, 0, f"{count} lines, limit {SOURCE_LINES_MAX}: split it by concept")
@@ -146,7 +152,7 @@ def check_sleeps(tree: Tree) -> Iterator[Fault]:
 
 
 def check_includes(tree: Tree) -> Iterator[Fault]:
-    for path in tree.select("src", "include", "testing", "tools", "bench", "tests"):
+    for path in tree.select("src", "include", "simulation", "testing", "tools", "bench", "tests"):
         for number, line in tree.lines(path):
             match = re.match(r'\s*#\s*include\s*(<[^>]+>|"[^"]+")', line)
             if match:
@@ -172,7 +178,8 @@ def judge_include(path: str, included: str) -> Iterator[str]:
     elif included[0] == '"' and target is None:
         yield f"{included}: name headers from the source root"
     elif (target in ROOMS or target in ("homa", "testing")) and target != room and target not in ROOMS[room]:
-        yield f"src/{room} must not include {included} (ARCHITECTURE.md)"
+        folder = room if room in ROOT_ROOMS else f"src/{room}"
+        yield f"{folder} must not include {included} (ARCHITECTURE.md)"
 
 
 def check_clocks(tree: Tree) -> Iterator[Fault]:
@@ -194,7 +201,7 @@ def check_pragma_once(tree: Tree) -> Iterator[Fault]:
 
 def check_sources_are_built(tree: Tree) -> Iterator[Fault]:
     """Each source is named in a CMakeLists.txt at or above it, or from the root in cmake/*.cmake."""
-    for path in tree.select("src", "testing", "tools", "bench", "tests", suffixes=(".cc",)):
+    for path in tree.select("src", "simulation", "testing", "tools", "bench", "tests", suffixes=(".cc",)):
         if not any(names_source(tree, lists, path) for lists in cmake_files_for(path)):
             if not any(f"/{path}" in tree.texts[module] for module in tree.select("cmake", suffixes=(".cmake",))):
                 yield Fault(path, 0, "not named in any CMakeLists.txt")

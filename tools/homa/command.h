@@ -17,5 +17,6 @@ void add_serve(CLI::App& app, Action& action);
 void add_call(CLI::App& app, Action& action);
 void add_ping(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
+void add_sim(CLI::App& app, Action& action);
 
 }  // namespace homa::tools

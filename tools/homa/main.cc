@@ -17,6 +17,7 @@ constexpr const char* kExamples =
     "  homa serve --files /srv/data --bind :4000 --security clear\n"
     "  homa call server:4000 --data readme.txt --out readme.txt --security clear\n"
     "  homa bench run server:4000 --transport homa --size 1MB --outstanding 8\n"
+    "  homa sim run homa18-slowdown --workload w4 --quick\n"
     "\n"
     "Exit codes: 0 done, 1 tried and failed, 2 wrong use or input. 'homa COMMAND --help' tells more.";
 
@@ -56,6 +57,7 @@ int main(int argc, char** argv) {
   homa::tools::add_call(app, action);
   homa::tools::add_ping(app, action);
   homa::tools::add_bench(app, action);
+  homa::tools::add_sim(app, action);
   try {
     app.parse(argc, argv);
     return action();
@@ -64,7 +66,7 @@ int main(int argc, char** argv) {
     if (argc > 1 && app.get_subcommands().empty()) {
       const char* const what = argv[1][0] == '-' ? "option" : "command";
       return report(app,
-                    fmt::format("unknown {} '{}'; the commands are serve, call, ping and bench, see 'homa --help'",
+                    fmt::format("unknown {} '{}'; the commands are serve, call, ping, bench and sim; see 'homa --help'",
                                 what, argv[1]),
                     homa::tools::kExitUsage);
     }

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from command import CLEAR, CommandTest, homa
 
-COMMANDS = ((), ("serve",), ("call",), ("ping",), ("bench",), ("bench", "serve"), ("bench", "run"), ("bench", "calibrate"))
+COMMANDS = ((), ("serve",), ("call",), ("ping",), ("bench",), ("bench", "serve"), ("bench", "run"), ("bench", "calibrate"),
+            ("sim",), ("sim", "list"), ("sim", "run"), ("sim", "plan"), ("sim", "worker"), ("sim", "merge"), ("sim", "one"))
 
 PAGES = {"homa-serve": [("serve",)], "homa-call": [("call",)], "homa-ping": [("ping",)],
-         "homa-bench": [("bench", "serve"), ("bench", "run"), ("bench", "calibrate")]}
+         "homa-bench": [("bench", "serve"), ("bench", "run"), ("bench", "calibrate")],
+         "homa-sim": [("sim", "run"), ("sim", "plan"), ("sim", "worker"), ("sim", "merge"), ("sim", "one")]}
 
 
 class CommandLine(CommandTest):

@@ -119,5 +119,17 @@ TEST(UnscheduledPolicy, MessagesWithoutBytesAndOfAnyLengthAreCounted) {
   check_shape(policy, 8);
 }
 
+// Config::fixed_policy: what is observed changes nothing.
+TEST(Cutoffs, FixedOnesStay) {
+  UnscheduledPolicy policy(kPriorityLevels);
+  const UnscheduledPolicy::Cutoffs wanted = {9000, 9000, 9000, 9000, 9000, 700, 70, 7};
+  policy.fix(wanted, 3);
+  Rng rng(4);
+  feed(policy, rng, 10000, 20);
+  EXPECT_EQ(policy.cutoffs(), wanted);
+  EXPECT_EQ(policy.scheduled_levels(), 3);
+  EXPECT_EQ(policy.version(), 1);
+}
+
 }  // namespace
 }  // namespace homa::protocol

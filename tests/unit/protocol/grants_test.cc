@@ -379,5 +379,24 @@ TEST(GrantScheduler, RandomOperationsKeepTheInvariants) {
   }
 }
 
+// Config::fixed_policy: a grant is whole packets, so that no short ones arise, and the window is passed by less than
+// one.
+TEST_F(Scheduling, WholePacketsAreGrantedUntilTheWindowIsFull) {
+  settings_.whole_packet = 1442;
+  InMessage& message = add(host(), 100'000);
+  run();
+  const std::uint64_t whole = (kWindow + 1441) / 1442 * 1442;
+  EXPECT_EQ(message.authorised, whole);
+  arrive(message, 100);
+  run();
+  EXPECT_EQ(message.authorised, whole) << "the window is still full";
+  arrive(message, 1442);
+  run();
+  EXPECT_EQ(message.authorised, whole + 1442);
+  arrive(message, 98'000 - 1542);
+  run();
+  EXPECT_EQ(message.authorised, message.length) << "the rest is no whole packet";
+}
+
 }  // namespace
 }  // namespace homa::protocol
