@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
     if (argc > 1 && app.get_subcommands().empty()) {
       const char* const what = argv[1][0] == '-' ? "option" : "command";
       return report(app,
-                    fmt::format("unknown {} '{}'; the commands are serve, call, ping, bench and sim, see 'homa --help'",
+                    fmt::format("unknown {} '{}'; the commands are serve, call, ping, bench and sim; see 'homa --help'",
                                 what, argv[1]),
                     homa::tools::kExitUsage);
     }
