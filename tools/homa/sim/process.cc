@@ -21,11 +21,30 @@ namespace {
 /// Of a child's output: enough for the message by which it ends.
 constexpr std::size_t kKeptBytes = 4096;
 
-[[noreturn]] void become(const std::vector<std::string>& arguments, int output, pid_t parent) {
+/// Blocks all signals for as long as a new process still has our handlers: one that came then would be lost on it.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_BLOCK, &all, &before_);
+  }
+  ~SignalsBlocked() { unblock(); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  void unblock() const { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+[[noreturn]] void become(const std::vector<std::string>& arguments, int output, pid_t parent,
+                         const SignalsBlocked& blocked) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(Ended::kNotFound);  // it went before we could ask to be told
   ::signal(SIGINT, SIG_DFL);
   ::signal(SIGTERM, SIG_DFL);
+  blocked.unblock();
   ::dup2(output, STDOUT_FILENO);
   ::dup2(output, STDERR_FILENO);
   if (const int nothing = ::open("/dev/null", O_RDONLY); nothing >= 0) ::dup2(nothing, STDIN_FILENO);
@@ -43,8 +62,11 @@ Child::Child(const std::vector<std::string>& arguments) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw Failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   const pid_t parent = ::getpid();
-  process_ = ::fork();
-  if (process_ == 0) become(arguments, ends[1], parent);
+  {
+    const SignalsBlocked blocked;
+    process_ = ::fork();
+    if (process_ == 0) become(arguments, ends[1], parent, blocked);
+  }
   ::close(ends[1]);
   output_ = ends[0];
   if (process_ < 0) {

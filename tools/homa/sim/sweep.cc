@@ -63,12 +63,21 @@ class Sweep {
       take_output();
       progress_.tick(outcome_.done, running_.size());
     }
-    outcome_.is_stopped = stop && outcome_.done < runs_.size();
     running_.clear();  // terminates what still runs
+    if (stop) outcome_.done = results_there();
+    outcome_.is_stopped = stop && outcome_.done < runs_.size();
     return outcome_;
   }
 
  private:
+  /// A run may have written its result without having been waited for.
+  std::size_t results_there() const {
+    const std::vector<std::size_t> missing = directory_.unfinished();
+    return static_cast<std::size_t>(std::count_if(runs_.begin(), runs_.end(), [&](std::size_t run) {
+      return std::find(missing.begin(), missing.end(), run) == missing.end();
+    }));
+  }
+
   static std::vector<double> weights(const RunDirectory& directory, const std::vector<std::size_t>& runs) {
     std::vector<double> result;
     for (const std::size_t run : runs) result.push_back(expected_cost(directory.spec(run)));
