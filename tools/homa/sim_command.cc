@@ -81,7 +81,7 @@ void run_missing(const sim::RunDirectory& directory, const std::vector<std::size
   const sim::SweepOutcome outcome = sim::run_sweep(directory, missing, jobs, stop_requested());
   if (outcome.is_stopped) {
     throw Failure(fmt::format("stopped with {} of {} runs done, which are kept; the same command goes on from there",
-                              directory.size() - missing.size() + outcome.done, directory.size()));
+                              directory.size() - directory.unfinished().size(), directory.size()));
   }
   if (outcome.failures.empty()) return;
   std::string text = outcome.failures.front();

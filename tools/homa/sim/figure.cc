@@ -186,7 +186,7 @@ std::string gnuplot_script(const Figure& figure) {
       figure.name, width * 2, height * 2, width, height);
   text +=
       fmt::format("set multiplot layout {},{} margins {:.4f},{:.4f},{:.4f},{:.4f} spacing {:.4f},{:.4f}\n", rows,
-                  columns, part_x(72), 1 - part_x(20), part_y(key_height + 52), 1 - part_y(30), part_x(92), part_y(88));
+                  columns, part_x(86), 1 - part_x(20), part_y(key_height + 52), 1 - part_y(40), part_x(96), part_y(88));
   for (std::size_t p = 0; p < figure.panels.size(); ++p) text += panel_script(figure.panels[p], p);
   text += fmt::format("set key at screen 0.5,{:.4f} center bottom horizontal maxcols {} Left reverse samplen 2.5\n",
                       part_y(4), kKeyColumns);

@@ -31,14 +31,20 @@ Estimate spread_of(const std::vector<double>& values) {
 
 }  // namespace
 
+bool Point::diverges() const {
+  return std::any_of(runs.begin(), runs.end(), [](const RunResult& run) {
+    return run.end == simulation::RunEnd::diverged || run.backlog.verdict == simulation::LoadVerdict::diverges;
+  });
+}
+
 bool Point::is_sustained() const {
   return std::all_of(runs.begin(), runs.end(), [](const RunResult& run) {
-    return run.end != simulation::RunEnd::diverged && run.backlog.verdict != simulation::LoadVerdict::diverges;
+    return run.end != simulation::RunEnd::diverged && run.backlog.verdict == simulation::LoadVerdict::sustainable;
   });
 }
 
 std::string Point::trouble() const {
-  if (!is_sustained()) return "diverges";
+  if (diverges()) return "diverges";
   for (const RunResult& run : runs) {
     if (run.end == simulation::RunEnd::stopped) return "stopped";
     if (run.end == simulation::RunEnd::duration) return "cut short";

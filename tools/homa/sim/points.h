@@ -15,7 +15,9 @@ struct Point {
   simulation::RunSpec spec;  ///< with the seed of the first
   std::vector<simulation::RunResult> runs;
 
-  /// Every run ended as it should, and none found its backlog growing.
+  /// A run found its backlog growing for good. When none did, it may be that some could not tell.
+  bool diverges() const;
+  /// Every run could tell that its backlog does not grow.
   bool is_sustained() const;
   /// Empty when all is well; else how a run ended, as a word for tables: "diverges", "cut short", "stopped".
   std::string trouble() const;

@@ -50,6 +50,17 @@ TEST(Points, CurvesJoinBucketsAndLeaveEmptyOnesOut) {
   EXPECT_EQ(curve[1].count, 1000u);
 }
 
+TEST(Points, ALoadIsSustainedOnlyWhenEveryRunCouldTell) {
+  Point point{{}, {result_with(1, {1}), result_with(2, {1})}};
+  for (auto& run : point.runs) run.backlog.verdict = simulation::LoadVerdict::sustainable;
+  EXPECT_TRUE(point.is_sustained());
+  point.runs[1].backlog.verdict = simulation::LoadVerdict::unknown;
+  EXPECT_FALSE(point.is_sustained());
+  EXPECT_FALSE(point.diverges());
+  point.runs[1].backlog.verdict = simulation::LoadVerdict::diverges;
+  EXPECT_TRUE(point.diverges());
+}
+
 TEST(Points, TroubleIsSaid) {
   Point point{{}, {result_with(1, {1}), result_with(2, {1})}};
   EXPECT_EQ(point.trouble(), "");

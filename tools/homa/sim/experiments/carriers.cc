@@ -31,10 +31,9 @@ void report(const std::vector<Point>& points, const Published&, Report& report) 
       {"workload", "policy", "p50", "p99", "p99, all", "busy links", "message bytes", "grants", "acks", "resent", ""},
       {}};
   for (const Point& point : points) {
-    const auto all = over_seeds(point, [](const simulation::RunResult& run) { return run.all.p99; });
     table.rows.push_back(
         {fmt::format("{} {}", workload_name(point.spec), percent(point.spec.load)), policy_name(point.spec),
-         half_cell(point, Statistic::p50), half_cell(point, Statistic::p99), with_interval(all),
+         half_cell(point, Statistic::p50), half_cell(point, Statistic::p99), all_cell(point, Statistic::p99),
          mean_percent(point, [](const auto& run) { return run.rates.link_utilisation; }),
          mean_percent(point,
                       [](const auto& run) {

@@ -82,8 +82,14 @@ double flow_gbps(const simulation::RunResult& result, const std::string& name) {
 }
 
 std::string half_cell(const Point& point, Statistic statistic) {
-  return with_interval(
-      number_over_seeds(point, [=](const simulation::RunResult& run) { return of_shortest_half(run, statistic); }));
+  const auto half =
+      number_over_seeds(point, [=](const simulation::RunResult& run) { return of_shortest_half(run, statistic); });
+  return half.value > 0 ? with_interval(half) : "-";
+}
+
+std::string all_cell(const Point& point, Statistic statistic) {
+  const auto all = over_seeds(point, [=](const simulation::RunResult& run) { return of(run.all, statistic); });
+  return all.value > 0 ? with_interval(all) : "-";
 }
 
 double half_value(const Point& point, Statistic statistic) {

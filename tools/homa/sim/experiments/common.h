@@ -40,8 +40,10 @@ simulation::PortStatistics port_of(const simulation::RunResult& result, const st
 /// Gbit/s of the flow with this name.
 double flow_gbps(const simulation::RunResult& result, const std::string& name);
 
-/// Cells of slowdown of a point: "1.23 +-0.01".
+/// Cells of slowdown of a point, "1.23 +-0.01", of the shortest half of messages and of all; "-" when none was
+/// measured.
 std::string half_cell(const Point& point, Statistic statistic);
+std::string all_cell(const Point& point, Statistic statistic);
 double half_value(const Point& point, Statistic statistic);
 
 }  // namespace homa::tools::sim

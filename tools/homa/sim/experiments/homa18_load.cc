@@ -66,14 +66,21 @@ std::vector<Series> series_of(const std::vector<Point>& points) {
   return all;
 }
 
-/// Nothing when even the least load was too much.
-const Point* most_sustained(const Series& series) {
-  const Point* best = nullptr;
+/// How far the loads up to which every one was shown to be sustained reach, and where the first is that surely was not.
+struct Limit {
+  const Point* most_sustained = nullptr;
+  const Point* least_diverging = nullptr;
+};
+
+Limit limit_of(const Series& series) {
+  Limit limit;
+  bool all_sustained = true;
   for (const Point* point : series.points) {
-    if (!point->is_sustained()) break;
-    best = point;
+    all_sustained = all_sustained && point->is_sustained();
+    if (all_sustained) limit.most_sustained = point;
+    if (point->diverges() && limit.least_diverging == nullptr) limit.least_diverging = point;
   }
-  return best;
+  return limit;
 }
 
 std::optional<double> target_of(const Point& point, const Published& published) {
@@ -89,24 +96,24 @@ double slope(const simulation::RunResult& run) {
 }
 
 void add_row(const Series& series, const Published& published, Table& table, Report& report) {
-  const Point* best = most_sustained(series);
+  const Limit limit = limit_of(series);
+  const Point* best = limit.most_sustained;
   const auto target = target_of(*series.points.front(), published);
-  std::string found = best != nullptr ? percent(best->spec.load) : "below " + percent(series.points.front()->spec.load);
-  if (best == series.points.back()) found += " or more";
+  const double found = best != nullptr ? best->spec.load : 0;
   std::string verdict;
-  if (target)
-    verdict = report.check(series.name + ", highest load", best != nullptr ? best->spec.load : 0, *target - kNear,
-                           *target + kNear);
+  if (target) verdict = report.check(series.name + ", highest load", found, *target - kNear, *target + kNear);
   std::string carried;
   if (best != nullptr) {
     carried = percent(number_over_seeds(*best, [](const auto& run) { return run.rates.link_utilisation; }).value, 1);
   }
-  table.rows.push_back({series.name, found, target ? percent(*target) : "", verdict, carried});
+  table.rows.push_back({series.name, best != nullptr ? percent(found) : "none",
+                        limit.least_diverging != nullptr ? percent(limit.least_diverging->spec.load) : "none",
+                        target ? percent(*target) : "", verdict, carried});
 }
 
 void report(const std::vector<Point>& points, const Published& published, Report& report) {
   Table highest{"Highest load that was sustained (published: Homa, SIGCOMM'18)",
-                {"workload", "load", "published", "", "busy links"},
+                {"workload", "sustained", "diverges from", "published", "", "busy links"},
                 {}};
   Table all{"Growth of the backlog, as a part of the bytes offered",
             {"workload", "load", "growth", "mean backlog MB", "verdict"},
@@ -119,7 +126,7 @@ void report(const std::vector<Point>& points, const Published& published, Report
       const auto backlog = number_over_seeds(*point, [](const auto& run) { return run.backlog.mean_bytes / 1e6; });
       curve.samples.push_back({point->spec.load, backlog.value, backlog.value, backlog.value});
       std::string verdict = point->trouble();
-      if (verdict.empty()) verdict = simulation::to_string(point->runs.front().backlog.verdict);
+      if (verdict.empty()) verdict = point->is_sustained() ? "sustainable" : "unknown";
       all.rows.push_back({series.name, percent(point->spec.load),
                           fmt::format("{:+.2f} %", 100 * number_over_seeds(*point, slope).value),
                           with_interval(backlog), verdict});

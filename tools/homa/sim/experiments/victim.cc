@@ -37,13 +37,10 @@ void report(const std::vector<Point>& points, const Published&, Report& report) 
     const char* verdict =
         report.check(fmt::format("{}, {}: goodput from A to D over offered", name, policy_name(point.spec)),
                      flow("A to D") / offered, kKeeps, {});
-    const auto slowdown = [&](Statistic statistic) {
-      return with_interval(over_seeds(point, [=](const auto& run) { return of(run.all, statistic); }));
-    };
     table.rows.push_back({name, policy_name(point.spec), fmt::format("{:.2f}", flow("A to C")),
                           fmt::format("{:.2f}", flow("B to C")), fmt::format("{:.2f}", flow("A to D")),
-                          fmt::format("{:.2f}", offered), verdict, slowdown(Statistic::p50), slowdown(Statistic::p99),
-                          point.trouble()});
+                          fmt::format("{:.2f}", offered), verdict, all_cell(point, Statistic::p50),
+                          all_cell(point, Statistic::p99), point.trouble()});
   }
   report.tables.push_back(table);
 }
