@@ -5,7 +5,6 @@
 
 #include <cassert>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -113,19 +112,19 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error error) : state_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
   Result(ErrorCode code) : Result(Error(code)) {}    // NOLINT(google-explicit-constructor)
 
-  bool has_value() const { return !error_.has_value(); }
+  bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
   /// Precondition: !has_value().
   const Error& error() const {
     assert(!has_value());
-    return *error_;
+    return *std::get_if<1>(&state_);
   }
 
  private:
-  std::optional<Error> error_;
+  std::variant<std::monostate, Error> state_;
 };
 
 }  // namespace homa

@@ -268,9 +268,11 @@ class BackPressure : public Field, public testing::WithParamInterface<bool> {
   }
   /// For comparing what came regardless of order: a queue that is emptied now by the sender and now by its timer feeds
   /// the other host from two CPUs, and these overtake each other.
-  static std::vector<std::vector<std::byte>> sorted(std::vector<std::vector<std::byte>> datagrams) {
-    std::sort(datagrams.begin(), datagrams.end());
-    return datagrams;
+  static std::vector<std::string> sorted(const std::vector<std::vector<std::byte>>& datagrams) {
+    std::vector<std::string> texts;
+    for (const auto& bytes : datagrams) texts.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    std::sort(texts.begin(), texts.end());
+    return texts;
   }
   void expect_exactly(const std::vector<std::byte>& bytes) const {
     EXPECT_EQ(sorted(bytes_of(got_)), sorted(cut(bytes, kSegment)));

@@ -1,5 +1,6 @@
 #include "sim/points.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -76,7 +77,7 @@ TEST(PublishedResults, TheShortestHalfHasTheKnownValues) {
   const double p50[] = {1.22, 1.29, 1.47, 1.39, 1.23};
   const double p99[] = {1.88, 1.97, 2.15, 1.97, 1.44};
   for (int w = 0; w < 5; ++w) {
-    const std::string workload = "w" + std::to_string(w + 1);
+    const std::string workload = fmt::format("w{}", w + 1);
     EXPECT_NEAR(*published.shortest_half(workload, 0.8, Statistic::p50), p50[w], 0.006) << workload;
     EXPECT_NEAR(*published.shortest_half(workload, 0.8, Statistic::p99), p99[w], 0.006) << workload;
     EXPECT_TRUE(published.shortest_half(workload, 0.5, Statistic::p99)) << workload;
