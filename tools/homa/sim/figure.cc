@@ -17,7 +17,7 @@ namespace {
 constexpr int kPanelWidth = 480;
 constexpr int kPanelHeight = 340;
 constexpr int kKeyRowHeight = 20;
-constexpr int kKeyColumns = 4;
+constexpr int kKeyColumns = 3;
 constexpr std::size_t kPanelsPerRow = 3;
 /// A picture of one panel is wider than it, for its key.
 constexpr int kKeyWidthMore = 240;
@@ -79,12 +79,15 @@ void add_elements(const Curve& curve, const std::string& data, std::size_t colou
 }
 
 /// Marks of a logarithmic axis that a reader can take values from: 1, 2, 5, 10, 20, 50 ...; none over many decades,
-/// where gnuplot's own do better.
+/// Marks of a logarithmic axis that a reader can take values from: 1, 2, 5, 10, 20 ..., closer ones within a decade,
+/// and over many decades those of gnuplot.
 std::string log_marks(double low, double high) {
   if (high / low > 3000) return "set ytics autofreq\n";
+  const std::vector<double> steps =
+      high / low < 10 ? std::vector{1.0, 1.5, 2.0, 3.0, 5.0, 7.0} : std::vector{1.0, 2.0, 5.0};
   std::string marks;
   for (double decade = std::pow(10, std::floor(std::log10(low))); decade <= high; decade *= 10) {
-    for (const double step : {1.0, 2.0, 5.0}) {
+    for (const double step : steps) {
       const double mark = decade * step;
       if (mark >= low * 0.999 && mark <= high * 1.001)
         marks += fmt::format("{}{:.6g}", marks.empty() ? "" : ", ", mark);
@@ -186,7 +189,7 @@ std::string gnuplot_script(const Figure& figure) {
       figure.name, width * 2, height * 2, width, height);
   text +=
       fmt::format("set multiplot layout {},{} margins {:.4f},{:.4f},{:.4f},{:.4f} spacing {:.4f},{:.4f}\n", rows,
-                  columns, part_x(86), 1 - part_x(20), part_y(key_height + 52), 1 - part_y(40), part_x(96), part_y(88));
+                  columns, part_x(86), 1 - part_x(30), part_y(key_height + 52), 1 - part_y(40), part_x(96), part_y(88));
   for (std::size_t p = 0; p < figure.panels.size(); ++p) text += panel_script(figure.panels[p], p);
   text += fmt::format("set key at screen 0.5,{:.4f} center bottom horizontal maxcols {} Left reverse samplen 2.5\n",
                       part_y(4), kKeyColumns);

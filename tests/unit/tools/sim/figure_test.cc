@@ -38,6 +38,13 @@ TEST(Figure, TheScriptHoldsItsDataAndStyles) {
   EXPECT_EQ(script, gnuplot_script(small_figure()));
 }
 
+TEST(Figure, EveryLogarithmicAxisHasMarksToReadBy) {
+  Figure figure = small_figure();  // from 1 to 3
+  EXPECT_THAT(gnuplot_script(figure), HasSubstr("set ytics (1, 1.5, 2, 3)"));
+  figure.panels[0].curves[1].samples.push_back({2, 90, 90, 90});
+  EXPECT_THAT(gnuplot_script(figure), HasSubstr("set ytics (1, 2, 5, 10, 20, 50, 100)"));
+}
+
 TEST(Figure, OursIsDrawnOverWhatWasPublished) {
   const std::string script = gnuplot_script(small_figure());
   EXPECT_LT(script.find("$p0c0 using"), script.find("$p0c1 using 1:2"));

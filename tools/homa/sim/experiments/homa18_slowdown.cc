@@ -23,6 +23,11 @@ std::string label(const Point& point) {
   return fmt::format("{} {}", workload_name(point.spec), percent(point.spec.load));
 }
 
+std::string curve_name(const simulation::RunSpec& spec) {
+  if (spec.policy == "oracle") return "ideal SRPT, this model";
+  return "libhoma's core (" + policy_name(spec) + ")";
+}
+
 void add_half(Report& report, const Point& point, const Published& published, Statistic statistic, double tolerance,
               std::vector<std::string>& row) {
   row.push_back(half_cell(point, statistic));
@@ -118,7 +123,7 @@ void report(const std::vector<Point>& points, const Published& published, Report
       if (points[k].spec.workload != points[i].spec.workload || points[k].spec.load != points[i].spec.load) continue;
       drawn[k] = true;
       group.push_back(&points[k]);
-      names.push_back("libhoma's core (" + policy_name(points[k].spec) + ")");
+      names.push_back(curve_name(points[k].spec));
     }
     const std::string workload = workload_name(points[i].spec);
     report.figures.push_back(slowdown_figure(fmt::format("slowdown-{}-{:.0f}", workload, points[i].spec.load * 100),
