@@ -335,7 +335,7 @@ void Drawer::draw_restart() {
   plan_.mishaps.push_back({Mishap::Kind::crash, when, host, {}, {}, 0});
   plan_.mishaps.push_back({Mishap::Kind::boot, up, host, {}, {}, 0});
   plan_.circumstances.disrupted = true;
-  end_at(up);
+  end_at(up + Duration(1));  // after it, not between two mishaps of one moment
 }
 
 void Drawer::draw_close() {
@@ -347,7 +347,7 @@ void Drawer::draw_close() {
   plan_.mishaps.push_back({Mishap::Kind::crash, up, host, {}, {}, 0});  // what is left of the process goes
   plan_.mishaps.push_back({Mishap::Kind::boot, up, host, {}, {}, 0});
   plan_.circumstances.disrupted = true;
-  end_at(up);
+  end_at(up + Duration(1));  // after it, not between two mishaps of one moment
 }
 
 void Drawer::draw_mishaps() {

@@ -25,7 +25,7 @@ void Endpoint::Core::advance(Time now) {
         const Time due = rpc.in.last_arrival + stall_timeout(*rpc.association);
         if (due > now) {
           timers_.set(rpc.in.stall_timer, due);
-        } else {
+        } else if (rpc.in.authorised > rpc.in.received_bytes) {  // else it waits for us
           grants_.stall(rpc.in);
           grants_wanted_ = grants_.wants_grants();
         }

@@ -155,6 +155,24 @@ TEST(Scheduling, TheOldestIsNotStarved) {
   EXPECT_EQ(s.judge(), "");
 }
 
+// Who waits for grants is not silent: when the sender that had them dies, the next goes on at once.
+TEST(Scheduling, AWaitingMessageFollowsADeadSender) {
+  ScenarioSettings settings = star(3);
+  settings.config.overcommitment = 1;
+  Scenario s(settings);
+  introduce(s, 3);
+  s.one_way(0, 2, 4 * kMega);
+  s.run_for(100us);
+  const auto waiting = s.one_way(1, 2, 5 * kMega);
+  s.run_for(2ms);  // longer than a sender that owes bytes may be silent
+  s.circumstances.disrupted = true;
+  s.host(0).crash();
+  const Duration ideal = Rate::gigabits_per_second(10).time_for(5 * kMega);
+  EXPECT_TRUE(s.run_until([&] { return s.record(waiting).deliveries == 1; }, 2 * ideal + 2ms));
+  s.host(0).boot();
+  EXPECT_EQ(s.judge(), "");
+}
+
 TEST(Scheduling, NoTrainBlocksASlowLink) {
   ScenarioSettings settings = star(3);
   settings.link.rate = Rate::gigabits_per_second(1);
