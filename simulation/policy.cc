@@ -76,7 +76,7 @@ protocol::Config endpoint_config(const RunSpec& spec, const Topology& topology, 
   if (spec.carrier == RunCarrier::native) {
     config.carrier = protocol::Carrier::native;
     config.native_port = kHostPort;
-    config.native_one_way = true;
+    config.native_one_way = spec.generator != Generator::request_response;
     config.slots = 65535;
     config.initial_datagram = static_cast<std::uint16_t>(kNativePayload + wire::kNativeDataHeaderSize);
   } else {

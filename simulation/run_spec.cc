@@ -18,8 +18,8 @@ std::string out_of_range(const char* name, T least, T most) {
 std::string fault_of_combination(const RunSpec& spec) {
   const bool native = spec.carrier == RunCarrier::native;
   if (native && spec.loss_rate > 0) return "loss_rate needs carrier datagram: native has no loss recovery yet";
-  if (native && (spec.generator == Generator::request_response || spec.generator == Generator::incast)) {
-    return fmt::format("generator {} needs carrier datagram: native is one-way here", to_string(spec.generator));
+  if (native && spec.generator == Generator::incast) {
+    return "generator incast needs carrier datagram: native has no incast control";
   }
   if (spec.policy == "oracle" && (!native || spec.generator != Generator::poisson_one_way)) {
     return "policy oracle needs carrier native and generator poisson_one_way";

@@ -91,7 +91,8 @@ void Simulation::plan() {
   const auto link = static_cast<double>(topology_.host_rate.bytes_per_second());
   double load = spec_.load;
   if (spec_.load_kind == LoadKind::total) load *= application_load_factor(workload_, kNativeUnscheduledBytes);
-  bytes_per_second_ = load * link;
+  // Each call loads a link twice: its request one way, or its response the other.
+  bytes_per_second_ = load * link / (spec_.generator == Generator::request_response ? 2 : 1);
   double sources = topology_.hosts();
   double message_bytes = workload_.mean();
   if (spec_.generator == Generator::victim) sources = 1;

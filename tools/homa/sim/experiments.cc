@@ -41,7 +41,7 @@ void check_options(const Experiment& experiment, const SweepOptions& options) {
 void apply(const SweepOptions& options, simulation::RunSpec& spec) {
   if (!options.topology.empty()) spec.topology = options.topology;
   if (options.quick) {
-    spec.hosts = options.topology.empty() ? kQuickHosts : spec.hosts;
+    if (options.topology.empty() && spec.hosts == 0) spec.hosts = kQuickHosts;
     spec.messages = std::max<std::uint64_t>(spec.messages / kQuickPart, 1000);
   }
   if (options.hosts != 0) spec.hosts = options.hosts;

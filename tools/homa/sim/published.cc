@@ -92,8 +92,16 @@ Published Published::parse(const std::string& csv, const std::string& name, cons
 }
 
 Published Published::load() {
+  return load_curves("homa18_sim_slowdown.csv");
+}
+
+Published Published::load_cluster() {
+  return load_curves("homa18_cluster_slowdown.csv");
+}
+
+Published Published::load_curves(const char* name) {
   const fs::path folder = find_folder();
-  const fs::path csv = folder / "homa18_sim_slowdown.csv";
+  const fs::path csv = folder / name;
   const fs::path numbers = folder / "homa18.json";
   const auto json = nlohmann::json::parse(read_file(numbers), nullptr, false);
   if (json.is_discarded()) throw usage_failure(fmt::format("{} is no JSON", numbers.string()));
@@ -123,10 +131,11 @@ std::optional<double> Published::mean_between(const std::string& workload, doubl
   return sum / weight;
 }
 
-std::optional<double> Published::shortest_half(const std::string& workload, double load, Statistic statistic) const {
+std::optional<double> Published::shortest_half(const std::string& transport, const std::string& workload, double load,
+                                               Statistic statistic) const {
   double sum = 0;
   double share = 0;
-  for (const PublishedBucket& bucket : curve("Homa", workload, load)) {
+  for (const PublishedBucket& bucket : curve(transport, workload, load)) {
     if (share >= 0.5) break;
     sum += bucket.of(statistic) * (bucket.count_fraction - share);
     share = bucket.count_fraction;

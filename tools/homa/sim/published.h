@@ -25,6 +25,8 @@ struct PublishedBucket {
 class Published {
  public:
   static Published load();
+  /// The same, but the curves are those that were measured on a cluster: transports "Homa 8 levels" .. "Homa 1 level".
+  static Published load_cluster();
   /// `text` is the CSV; `name` stands before the line number in errors.
   static Published parse(const std::string& csv, const std::string& name, const nlohmann::json& numbers);
 
@@ -37,11 +39,14 @@ class Published {
   std::optional<double> mean_between(const std::string& workload, double load, Statistic statistic, double from,
                                      double to) const;
   /// As of_shortest_half() of ours.
-  std::optional<double> shortest_half(const std::string& workload, double load, Statistic statistic) const;
+  std::optional<double> shortest_half(const std::string& transport, const std::string& workload, double load,
+                                      Statistic statistic) const;
   /// A number of homa18.json by its JSON pointer: "/most_load/w4".
   std::optional<double> number(const std::string& pointer) const;
 
  private:
+  static Published load_curves(const char* name);
+
   std::map<std::string, std::vector<PublishedBucket>> curves_;
   std::vector<std::string> transports_;
   nlohmann::json numbers_;

@@ -78,16 +78,24 @@ TEST(PublishedResults, TheShortestHalfHasTheKnownValues) {
   const double p99[] = {1.88, 1.97, 2.15, 1.97, 1.44};
   for (int w = 0; w < 5; ++w) {
     const std::string workload = fmt::format("w{}", w + 1);
-    EXPECT_NEAR(*published.shortest_half(workload, 0.8, Statistic::p50), p50[w], 0.006) << workload;
-    EXPECT_NEAR(*published.shortest_half(workload, 0.8, Statistic::p99), p99[w], 0.006) << workload;
-    EXPECT_TRUE(published.shortest_half(workload, 0.5, Statistic::p99)) << workload;
+    EXPECT_NEAR(*published.shortest_half("Homa", workload, 0.8, Statistic::p50), p50[w], 0.006) << workload;
+    EXPECT_NEAR(*published.shortest_half("Homa", workload, 0.8, Statistic::p99), p99[w], 0.006) << workload;
+    EXPECT_TRUE(published.shortest_half("Homa", workload, 0.5, Statistic::p99)) << workload;
     EXPECT_TRUE(published.number("/most_load/" + workload)) << workload;
   }
   EXPECT_EQ(published.transports().size(), 6u);
   EXPECT_TRUE(published.curve("NDP", "w1", 0.8).empty());
   EXPECT_FALSE(published.curve("NDP", "w5", 0.8).empty());
-  EXPECT_FALSE(published.shortest_half("w1", 0.7, Statistic::p50));
+  EXPECT_FALSE(published.shortest_half("Homa", "w1", 0.7, Statistic::p50));
   EXPECT_FALSE(published.number("/most_load/w9"));
+}
+
+TEST(PublishedResults, OfTheClusterByPriorityLevels) {
+  const auto cluster = Published::load_cluster();
+  ASSERT_EQ(cluster.transports().size(), 4u);
+  const double one = *cluster.shortest_half("Homa 1 level", "w3", 0.76, Statistic::p99);
+  const double eight = *cluster.shortest_half("Homa 8 levels", "w3", 0.76, Statistic::p99);
+  EXPECT_NEAR(one / eight, 4.7, 0.1);  // "4 to 6 times" in the text
 }
 
 TEST(PublishedResults, MeansAreWeightedByOverlap) {

@@ -31,7 +31,7 @@ std::string curve_name(const simulation::RunSpec& spec) {
 void add_half(Report& report, const Point& point, const Published& published, Statistic statistic, double tolerance,
               std::vector<std::string>& row) {
   row.push_back(half_cell(point, statistic));
-  const auto target = published.shortest_half(point.spec.workload, point.spec.load, statistic);
+  const auto target = published.shortest_half("Homa", point.spec.workload, point.spec.load, statistic);
   if (!target) {
     row.insert(row.end(), {"", ""});
     return;
