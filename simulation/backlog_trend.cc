@@ -17,6 +17,8 @@ constexpr double kNegligible = 0.01;
 constexpr double kTolerable = 0.03;
 /// Growth of a backlog that no swing makes.
 constexpr double kBeyondDoubt = 0.15;
+/// The last quarter over the end of the warm-up: some 2 and more when a backlog grows from the start, near 1 at rest.
+constexpr double kLarger = 1.5;
 /// Relaxation times that samples must span for a verdict.
 constexpr double kRelaxations = 3;
 
@@ -69,12 +71,20 @@ Backlog BacklogTrend::judge(const Setting& setting) const {
   const double span_s = setting.interval_s * static_cast<double>(samples_.size());
   const bool long_enough = span_s >= kRelaxations * setting.relaxation_s;
   if (span_s < setting.relaxation_s) return backlog;
-  if (backlog.slope.low > (long_enough ? kNegligible : kBeyondDoubt)) {
+  if (backlog.slope.low > (long_enough ? kNegligible : kBeyondDoubt) && is_larger_than_before()) {
     backlog.verdict = LoadVerdict::diverges;
   } else if (long_enough && backlog.slope.high < kTolerable) {
     backlog.verdict = LoadVerdict::sustainable;
   }
   return backlog;
+}
+
+bool BacklogTrend::is_larger_than_before() const {
+  if (before_count_ == 0) return true;
+  const std::size_t quarter = std::max<std::size_t>(samples_.size() / 4, 1);
+  double late = 0;
+  for (std::size_t i = samples_.size() - quarter; i < samples_.size(); ++i) late += samples_[i];
+  return late / static_cast<double>(quarter) > kLarger * before_sum_ / static_cast<double>(before_count_);
 }
 
 }  // namespace homa::simulation

@@ -10,6 +10,11 @@ namespace homa::simulation {
 
 class BacklogTrend {
  public:
+  /// What the backlog was late in the warm-up; a backlog that only swings comes back to it.
+  void add_before(std::uint64_t bytes) {
+    before_sum_ += static_cast<double>(bytes);
+    ++before_count_;
+  }
   void add(std::uint64_t bytes) { samples_.push_back(static_cast<double>(bytes)); }
   std::size_t count() const { return samples_.size(); }
   struct Setting {
@@ -18,11 +23,15 @@ class BacklogTrend {
     double relaxation_s = 0;  ///< time in which a backlog forgets what it was
   };
   /// No verdict while the samples span less than a few relaxation times, or less than one if the growth is beyond
-  /// doubt.
+  /// doubt; and none that it diverges while it is no larger than it was before.
   Backlog judge(const Setting& setting) const;
 
  private:
+  bool is_larger_than_before() const;
+
   std::vector<double> samples_;
+  double before_sum_ = 0;
+  std::size_t before_count_ = 0;
 };
 
 }  // namespace homa::simulation

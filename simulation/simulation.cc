@@ -19,6 +19,8 @@ constexpr auto kReportInterval = std::chrono::milliseconds(200);
 constexpr std::size_t kSamplesPerLook = 40;
 /// Of the last messages: time to repair what was lost of them, several times over.
 constexpr Duration kPatience = 50ms;
+/// ... and for the largest of them to be sent behind all others.
+constexpr int kLongestSlowdown = 30;
 /// A backlog that grows by more than this part of what is offered will not come back: the run stops.
 constexpr double kHopelessGrowth = 0.03;
 /// Warm-up, in times that a backlog needs to forget what it was.
@@ -108,7 +110,7 @@ void Simulation::plan() {
   const Duration measuring = of_s(static_cast<double>(spec_.messages) * message_bytes / (bytes_per_second_ * sources));
   warm_up_ = Time(spec_.warm_up_us > 0 ? of_s(spec_.warm_up_us * 1e-6) : kWarmUpRelaxations * relaxation_);
   largest_time_ = of_s(static_cast<double>(workload_.largest()) / link);
-  end_ = warm_up_ + measuring + std::max({measuring, relaxation_, kPatience + 10 * largest_time_});
+  end_ = warm_up_ + measuring + std::max({measuring, relaxation_, kPatience + kLongestSlowdown * largest_time_});
   if (spec_.duration_us > 0) end_ = std::min(end_, Time(of_s(spec_.duration_us * 1e-6)));
   sample_interval_ = std::max<Duration>(measuring / kSamples, 1us);
 }
@@ -154,12 +156,16 @@ RunResult Simulation::run(const ProgressCallback& progress) {
 void Simulation::advance_to(Time end, const ProgressCallback& progress) {
   while (!over_ && now() < end && !all_delivered()) {
     fabric_->loop().run_until([this] { return all_delivered(); }, std::min(now() + sample_interval_, end));
-    if (phase_ != Phase::warming_up && !all_delivered()) sample_backlog();
+    if (!all_delivered()) sample_backlog();
     report(progress);
   }
 }
 
 void Simulation::sample_backlog() {
+  if (phase_ == Phase::warming_up) {
+    if (now() - Time{} >= (warm_up_ - Time{}) * 2 / 3) trend_.add_before(ledger_.bytes());
+    return;
+  }
   trend_.add(ledger_.bytes());
   if (trend_.count() % kSamplesPerLook != 0 || over_) return;
   const Backlog backlog = judge_backlog();

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/rng.h"
 
 namespace homa::simulation {
@@ -33,6 +35,26 @@ TEST(BacklogTrend, TellsGrowthFromSwings) {
     EXPECT_LT(growing.slope.low, growing.slope.high);
   }
   EXPECT_LE(wrong, 5);
+}
+
+// Heavy tails make swings that last as long as the measuring: growth for the line, but not beyond what was there
+// before.
+TEST(BacklogTrend, ASlowSwingIsNoDivergence) {
+  for (const bool grows : {false, true}) {
+    BacklogTrend trend;
+    for (int i = -400; i < 1200; ++i) {
+      const double swing = 4e6 * std::sin((i - 900) / 400.0);
+      const double growth = grows ? 0.05 * kOffered * kInterval * (i + 600) : 0;
+      const auto bytes = static_cast<std::uint64_t>(1.2e7 + swing + growth);
+      if (i < 0) {
+        trend.add_before(bytes);
+      } else {
+        trend.add(bytes);
+      }
+    }
+    const Backlog backlog = trend.judge({kInterval, kOffered, 100 * kInterval});
+    EXPECT_EQ(backlog.verdict == LoadVerdict::diverges, grows) << backlog.slope.value;
+  }
 }
 
 TEST(BacklogTrend, SaysNothingOfFewSamples) {

@@ -99,7 +99,7 @@ std::uint64_t usual_messages(const std::string& workload) {
   if (!sizes) throw usage_failure(sizes.error);
   const double wanted = kBytes / (sizes->mean() + kPerMessage);
   constexpr double kStep = 10000;
-  return static_cast<std::uint64_t>(std::clamp(std::floor(wanted / kStep) * kStep, 20000.0, 500000.0));
+  return static_cast<std::uint64_t>(std::clamp(std::floor(wanted / kStep) * kStep, 35000.0, 500000.0));
 }
 
 }  // namespace homa::tools::sim
