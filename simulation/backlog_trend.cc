@@ -19,6 +19,10 @@ constexpr double kTolerable = 0.03;
 constexpr double kBeyondDoubt = 0.15;
 /// The last quarter over the end of the warm-up: some 2 and more when a backlog grows from the start, near 1 at rest.
 constexpr double kLarger = 1.5;
+/// Standard deviations of the bytes that happen to start, within which growth is no more than luck ...
+constexpr double kSigmas = 3;
+/// ... and of the slope of a random walk, over that of its ends.
+constexpr double kSlopeOfWalk = 1.1;
 /// Relaxation times that samples must span for a verdict.
 constexpr double kRelaxations = 3;
 
@@ -71,7 +75,9 @@ Backlog BacklogTrend::judge(const Setting& setting) const {
   const double span_s = setting.interval_s * static_cast<double>(samples_.size());
   const bool long_enough = span_s >= kRelaxations * setting.relaxation_s;
   if (span_s < setting.relaxation_s) return backlog;
-  if (backlog.slope.low > (long_enough ? kNegligible : kBeyondDoubt) && is_larger_than_before()) {
+  const double luck = kSigmas * kSlopeOfWalk * std::sqrt(setting.size_bytes / (setting.offered * span_s / 2));
+  const double sure = std::min(backlog.slope.low, backlog.slope.value - luck);
+  if (sure > (long_enough ? kNegligible : kBeyondDoubt) && is_larger_than_before()) {
     backlog.verdict = LoadVerdict::diverges;
   } else if (long_enough && backlog.slope.high < kTolerable) {
     backlog.verdict = LoadVerdict::sustainable;

@@ -21,6 +21,7 @@ class BacklogTrend {
     double interval_s = 0;    ///< distance of samples
     double offered = 0;       ///< bytes per second that are started
     double relaxation_s = 0;  ///< time in which a backlog forgets what it was
+    double size_bytes = 0;    ///< E[S^2] / E[S] of the messages: a second's bytes vary by the root of offered x this
   };
   /// No verdict while the samples span less than a few relaxation times, or less than one if the growth is beyond
   /// doubt; and none that it diverges while it is no larger than it was before.

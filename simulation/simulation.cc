@@ -45,16 +45,18 @@ double gbps(double bytes_per_second) {
   return bytes_per_second * 8e-9;
 }
 
+/// E[S^2] / E[S]: of the message that a byte belongs to, the mean size.
+double size_of_bytes(const Workload& workload) {
+  return workload.mean_of([](std::uint64_t size) { return static_cast<double>(size) * static_cast<double>(size); }) /
+         workload.mean();
+}
+
 /// How long a backlog takes to come to rest: of the order of the busy time that a byte meets in front of it, over the
 /// square of the room that is left (as in the M/G/1 queue).
 double relaxation_s(const Workload& workload, double link_bytes_per_second, double load) {
   constexpr double kLeastRoom = 0.15;  // close to saturation no warm-up would do
-  const double squares = workload.mean_of([](std::uint64_t size) {
-    const auto bytes = static_cast<double>(size);
-    return bytes * bytes;
-  });
   const double room = std::max(1 - load, kLeastRoom);
-  return squares / workload.mean() / link_bytes_per_second / (room * room);
+  return size_of_bytes(workload) / link_bytes_per_second / (room * room);
 }
 
 }  // namespace
@@ -180,7 +182,8 @@ Backlog Simulation::judge_backlog() const {
   const double offered = closed ? 0 : bytes_per_second_ * topology_.hosts();
   // While the first few of the largest messages are under way the backlog can only grow.
   constexpr int kLargest = 4;
-  return trend_.judge({in_s(sample_interval_), offered, in_s(std::max(relaxation_, kLargest * largest_time_))});
+  return trend_.judge({in_s(sample_interval_), offered, in_s(std::max(relaxation_, kLargest * largest_time_)),
+                       size_of_bytes(workload_)});
 }
 
 void Simulation::report(const ProgressCallback& progress) {

@@ -57,6 +57,16 @@ TEST(BacklogTrend, ASlowSwingIsNoDivergence) {
   }
 }
 
+// More than usual may start by luck; the longer the messages, the more.
+TEST(BacklogTrend, GrowthWithinLuckIsNoDivergence) {
+  BacklogTrend trend;
+  for (std::uint64_t i = 0; i < 1200; ++i) trend.add(i * 5'000);  // 5 % of what is offered
+  constexpr double kHalf = 600 * kInterval * kOffered;            // starts in the second half
+  const double deviation_5 = kHalf * 0.05 * 0.05 / (3.3 * 3.3);   // the size at which 5 % are three deviations
+  EXPECT_EQ(trend.judge({kInterval, kOffered, kInterval, 0.5 * deviation_5}).verdict, LoadVerdict::diverges);
+  EXPECT_NE(trend.judge({kInterval, kOffered, kInterval, 1.1 * deviation_5}).verdict, LoadVerdict::diverges);
+}
+
 TEST(BacklogTrend, SaysNothingOfFewSamples) {
   BacklogTrend trend;
   EXPECT_EQ(trend.judge({1, 1, 1}).verdict, LoadVerdict::unknown);
