@@ -18,25 +18,35 @@ constexpr double kProbabilityTolerance = 1e-9;
 /// Lengths travel in 32 bits on the native carrier; 1 GiB is what a product's receiver takes.
 constexpr std::uint64_t kLargestMessage = std::uint64_t{1} << 30;
 
-bool parse_line(const std::string& line, std::uint64_t& size, double& cumulative) {
+bool parse_number(const std::string& text, std::uint64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// Empty, or what is wrong.
+std::string parse_line(const std::string& line, std::uint64_t& size, double& cumulative) {
   std::istringstream fields(line);
   std::string size_text;
   std::string rest;
-  if (!(fields >> size_text >> cumulative) || fields >> rest) return false;
-  const auto [end, error] = std::from_chars(size_text.data(), size_text.data() + size_text.size(), size);
-  return error == std::errc() && end == size_text.data() + size_text.size() && std::isfinite(cumulative);
+  if (!(fields >> size_text >> cumulative) || fields >> rest) return "two numbers are expected";
+  if (!parse_number(size_text, size)) return fmt::format("'{}' is not a size", size_text);
+  if (size > kLargestMessage) return fmt::format("a message has {} bytes at most", kLargestMessage);
+  const bool in_range = cumulative >= 0 && cumulative <= 1 + kProbabilityTolerance;
+  return in_range ? "" : "a probability lies in 0 .. 1";
 }
 
 }  // namespace
 
 Workload Workload::fixed(std::uint64_t size) {
   Workload workload;
+  workload.name_ = fmt::format("{} B", size);
   workload.steps_.push_back({size, 1, 1});
   return workload;
 }
 
 Outcome<Workload> Workload::parse(std::string_view text, const std::string& name) {
   Workload workload;
+  workload.name_ = name;
   std::istringstream input{std::string(text)};
   std::string line;
   std::size_t number = 0;
@@ -52,9 +62,7 @@ Outcome<Workload> Workload::parse(std::string_view text, const std::string& name
     if (first == std::string::npos || line[first] == '#') continue;
     std::uint64_t size = 0;
     double cumulative = 0;
-    if (!parse_line(line, size, cumulative)) return fail("two numbers are expected");
-    if (size > kLargestMessage) return fail(fmt::format("a message has {} bytes at most", kLargestMessage));
-    if (cumulative < 0 || cumulative > 1 + kProbabilityTolerance) return fail("a probability lies in 0 .. 1");
+    if (const std::string fault = parse_line(line, size, cumulative); !fault.empty()) return fail(fault);
     if (size < last_size) return fail(fmt::format("size {} comes after {}", size, last_size));
     if (cumulative < last_cumulative)
       return fail(fmt::format("probability {} comes after {}", cumulative, last_cumulative));
@@ -69,29 +77,30 @@ Outcome<Workload> Workload::parse(std::string_view text, const std::string& name
     last_cumulative = cumulative;
   }
   if (workload.steps_.empty() || std::abs(last_cumulative - 1) > kProbabilityTolerance) {
-    return fail("the last probability must be 1");
+    return fail(fmt::format("the last probability is {}, it must be 1", last_cumulative));
   }
   workload.steps_.back().cumulative = 1;
   return Outcome<Workload>::of(std::move(workload));
 }
 
-Outcome<Workload> Workload::load(const std::string& what) {
-  std::uint64_t size = 0;
-  const auto [end, error] = std::from_chars(what.data(), what.data() + what.size(), size);
-  if (error == std::errc() && end == what.data() + what.size()) {
-    if (size == 0 || size > kLargestMessage) {
-      return Outcome<Workload>::failure(fmt::format("{}: a message has 1 to {} bytes", what, kLargestMessage));
-    }
-    return Outcome<Workload>::of(fixed(size));
-  }
-  const std::string file = find_workload_file(what);
+Outcome<Workload> Workload::read(const std::string& path) {
+  const std::string file = find_workload_file(path);
   std::ifstream input(file);
   std::stringstream text;
   if (!input || !(text << input.rdbuf())) {
     return Outcome<Workload>::failure(
-        fmt::format("{}: cannot read this workload; give w1 to w5, a size file, or a number of bytes", what));
+        fmt::format("{}: cannot read this workload; give w1 to w5, a size file, or a number of bytes", path));
   }
   return parse(text.str(), file);
+}
+
+Outcome<Workload> Workload::load(const std::string& what) {
+  std::uint64_t size = 0;
+  if (!parse_number(what, size)) return read(what);
+  if (size == 0 || size > kLargestMessage) {
+    return Outcome<Workload>::failure(fmt::format("{}: a message has 1 to {} bytes", what, kLargestMessage));
+  }
+  return Outcome<Workload>::of(fixed(size));
 }
 
 std::uint64_t Workload::quantile(double u) const {

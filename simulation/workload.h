@@ -23,7 +23,9 @@ class Workload {
   static Workload fixed(std::uint64_t size);
   /// The format of data/workloads/README.md; `name` stands before the line number in errors.
   static Outcome<Workload> parse(std::string_view text, const std::string& name);
-  /// "w3", a path, or a number of bytes.
+  /// A path, or the name of a file that the project keeps ("w3").
+  static Outcome<Workload> read(const std::string& path);
+  /// The same, or a number of bytes.
   static Outcome<Workload> load(const std::string& what);
 
   std::uint64_t sample(Rng& rng) const { return quantile(1 - rng.unit()); }
@@ -41,10 +43,15 @@ class Workload {
     for (const Step& step : steps_) sum += step.probability * function(step.size);
     return sum;
   }
+  std::uint64_t smallest() const { return steps_.front().size; }
   std::uint64_t largest() const { return steps_.back().size; }
+  bool is_fixed() const { return steps_.size() == 1; }
+  /// What it was read from; "100 B" of a fixed size.
+  const std::string& name() const { return name_; }
   const std::vector<Step>& steps() const { return steps_; }
 
  private:
+  std::string name_;
   std::vector<Step> steps_;  // never empty, sizes strictly ascending
 };
 

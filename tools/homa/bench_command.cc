@@ -13,6 +13,7 @@
 #include "bench/calibrate.h"
 #include "bench/control.h"
 #include "bench/run.h"
+#include "bench/sizes.h"
 #include "command.h"
 #include "failure.h"
 #include "homa/address.h"

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 
@@ -45,12 +47,13 @@ TEST(Workload, FaultsNameTheLine) {
   const std::pair<const char*, const char*> cases[] = {
       {"10 0.5\n9 1\n", "f:2: size 9 comes after 10"},
       {"10 0.5\n11 0.4\n", "f:2: probability 0.4 comes after 0.5"},
-      {"10 0.5\n", "the last probability must be 1"},
-      {"", "the last probability must be 1"},
-      {"ten 1\n", "f:1: two numbers"},
+      {"10 0.5\n", "the last probability is 0.5, it must be 1"},
+      {"", "the last probability is 0, it must be 1"},
+      {"ten 1\n", "f:1: 'ten' is not a size"},
+      {"1 nan\n", "f:1: "},
       {"10\n", "f:1: two numbers"},
       {"10 1 2\n", "f:1: two numbers"},
-      {"-10 1\n", "f:1: two numbers"},
+      {"-10 1\n", "f:1: '-10' is not a size"},
       {"10 1.5\n", "f:1: a probability"},
       {"99999999999 1\n", "f:1: a message has"},
   };
@@ -68,6 +71,25 @@ TEST(Workload, NamesNumbersAndFiles) {
   const auto missing = Workload::load("w9");
   ASSERT_FALSE(missing);
   EXPECT_THAT(missing.error, HasSubstr("w1 to w5"));
+}
+
+// Each file states its mean in its header.
+TEST(Workload, MeansAgreeWithTheHeadersOfOurFiles) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(HOMA_TEST_WORKLOADS)) {
+    if (entry.path().extension() != ".txt") continue;
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string before = "mean message ";
+    const std::size_t at = text.find(before);
+    ASSERT_NE(at, std::string::npos) << entry.path();
+    const double stated = std::stod(text.substr(at + before.size()));
+    const auto workload = Workload::read(entry.path());
+    ASSERT_TRUE(workload) << workload.error;
+    EXPECT_NEAR(workload->mean(), stated, 0.01 + stated * 1e-6) << entry.path();
+    ++files;
+  }
+  EXPECT_EQ(files, 11);
 }
 
 }  // namespace

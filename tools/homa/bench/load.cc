@@ -15,7 +15,7 @@ constexpr Duration kTick = 100ms;
 /// An open loop that queues more than this is hopeless: the rate is beyond what the transport carries.
 constexpr std::size_t kMaxBacklog = 1'000'000;
 
-std::vector<std::uint64_t> bucket_borders(const SizeDistribution& sizes) {
+std::vector<std::uint64_t> bucket_borders(const simulation::Workload& sizes) {
   std::vector<std::uint64_t> borders;
   for (std::size_t i = 1; i <= kBuckets; ++i) {
     const std::uint64_t border = sizes.quantile(static_cast<double>(i) / kBuckets);

@@ -11,12 +11,12 @@
 #include "base/time.h"
 #include "bench/peer.h"
 #include "histogram.h"
-#include "workload.h"
+#include "simulation/workload.h"
 
 namespace homa::tools {
 
 struct LoadSettings {
-  SizeDistribution sizes = SizeDistribution::fixed(100);
+  simulation::Workload sizes = simulation::Workload::fixed(100);
   std::uint32_t outstanding = 1;  ///< closed loop: calls under way; open loop: at most so many, the rest queue
   double rate = 0;                ///< calls per second of an open loop; 0: closed loop
   /// Other calls of one size that are always under way beside the measured ones; not counted in their latency.
