@@ -103,6 +103,7 @@ template <Is<FlowGoodput> Self, typename Visit>
 void visit_fields(Self& self, Visit&& visit) {
   visit("name", self.name);
   visit("gbps", self.gbps);
+  visit("offered_gbps", self.offered_gbps);
 }
 
 template <Is<RunCost> Self, typename Visit>

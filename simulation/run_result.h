@@ -99,8 +99,9 @@ struct Drops {
 
 /// `victim` and `incast`: goodput of one flow or of the whole.
 struct FlowGoodput {
-  std::string name;  ///< "A to C", "B to C", "A to D"; "incast"
-  double gbps = 0;
+  std::string name;         ///< "A to C", "B to C", "A to D"; "incast"
+  double gbps = 0;          ///< delivered
+  double offered_gbps = 0;  ///< started
 };
 
 /// How the run ended.

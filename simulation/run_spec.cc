@@ -52,6 +52,7 @@ std::string fault_of(const RunSpec& spec) {
     if (!(value >= 0) || value > kLongestRunUs) return out_of_range(name, 0.0, kLongestRunUs);
   }
   if (spec.duration_us > 0 && spec.warm_up_us >= spec.duration_us) return "warm_up_us must be below duration_us";
+  if (spec.watched_relaxations > 1000) return out_of_range("watched_relaxations", 0, 1000);
   if (spec.buckets < 1 || spec.buckets > 1000) return out_of_range("buckets", 1, 1000);
   return fault_of_combination(spec);
 }

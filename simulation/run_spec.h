@@ -78,6 +78,8 @@ struct RunSpec {
   double duration_us = 0;
   /// Messages that start before it are carried but not measured; 0: chosen by the workload (run_result.h says it).
   double warm_up_us = 0;
+  /// The load goes on until the backlog was watched for so many relaxation times after warm-up, for a verdict on it.
+  std::uint32_t watched_relaxations = 0;
   /// How many size buckets of equal message count slowdown is reported in; largest 1 % and 0.1 % are added apart.
   std::uint32_t buckets = 20;
 };

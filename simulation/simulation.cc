@@ -111,10 +111,15 @@ void Simulation::plan() {
   }
   const Duration measuring = of_s(static_cast<double>(spec_.messages) * message_bytes / (bytes_per_second_ * sources));
   warm_up_ = Time(spec_.warm_up_us > 0 ? of_s(spec_.warm_up_us * 1e-6) : kWarmUpRelaxations * relaxation_);
-  largest_time_ = of_s(static_cast<double>(workload_.largest()) / link);
-  end_ = warm_up_ + measuring + std::max({measuring, relaxation_, kPatience + kLongestSlowdown * largest_time_});
+  // While the first few of the largest messages are under way the backlog can only grow.
+  constexpr int kLargest = 4;
+  const Duration largest_time = of_s(static_cast<double>(workload_.largest()) / link);
+  memory_ = std::max(relaxation_, kLargest * largest_time);
+  watched_until_ = warm_up_ + spec_.watched_relaxations * memory_;
+  end_ = warm_up_ + measuring + std::max({measuring, relaxation_, kPatience + kLongestSlowdown * largest_time});
+  end_ = std::max(end_, watched_until_);
   if (spec_.duration_us > 0) end_ = std::min(end_, Time(of_s(spec_.duration_us * 1e-6)));
-  sample_interval_ = std::max<Duration>(measuring / kSamples, 1us);
+  sample_interval_ = std::max<Duration>(std::max(measuring, watched_until_ - warm_up_) / kSamples, 1us);
 }
 
 void Simulation::make_traffic() {
@@ -156,9 +161,9 @@ RunResult Simulation::run(const ProgressCallback& progress) {
 }
 
 void Simulation::advance_to(Time end, const ProgressCallback& progress) {
-  while (!over_ && now() < end && !all_delivered()) {
-    fabric_->loop().run_until([this] { return all_delivered(); }, std::min(now() + sample_interval_, end));
-    if (!all_delivered()) sample_backlog();
+  while (!over_ && now() < end && !is_done()) {
+    fabric_->loop().run_until([this] { return is_done(); }, std::min(now() + sample_interval_, end));
+    if (!is_done()) sample_backlog();
     report(progress);
   }
 }
@@ -180,10 +185,7 @@ Backlog Simulation::judge_backlog() const {
   // Closed generators cannot overload anything.
   const bool closed = spec_.generator == Generator::incast || spec_.generator == Generator::victim;
   const double offered = closed ? 0 : bytes_per_second_ * topology_.hosts();
-  // While the first few of the largest messages are under way the backlog can only grow.
-  constexpr int kLargest = 4;
-  return trend_.judge({in_s(sample_interval_), offered, in_s(std::max(relaxation_, kLargest * largest_time_)),
-                       size_of_bytes(workload_)});
+  return trend_.judge({in_s(sample_interval_), offered, in_s(memory_), size_of_bytes(workload_)});
 }
 
 void Simulation::report(const ProgressCallback& progress) {
@@ -205,7 +207,12 @@ void Simulation::report(const ProgressCallback& progress) {
 
 void Simulation::start_message(const Start& start) {
   ++started_;
-  if (phase_ != Phase::warming_up) bytes_started_ += start.length;
+  if (phase_ != Phase::warming_up) {
+    bytes_started_ += start.length;
+    for (Flow& flow : flows_) {
+      if (flow.has(start.source, start.destination)) flow.started += start.length;
+    }
+  }
   const bool measured = phase_ == Phase::measuring && start.counts;
   if (measured && ++measured_started_ == spec_.messages) phase_ = Phase::draining;
   ledger_.start({start.source, start.destination, start.length, start.request, now(), measured});
@@ -228,8 +235,7 @@ void Simulation::delivered(const MessageRecord& record, Time when) {
   if (phase_ != Phase::warming_up) {
     bytes_delivered_ += record.length;
     for (Flow& flow : flows_) {
-      const bool any = flow.source == ~0u;
-      if (any || (flow.source == record.source && flow.destination == record.destination)) flow.bytes += record.length;
+      if (flow.has(record.source, record.destination)) flow.delivered += record.length;
     }
   }
   if (record.measured) recorder_.add(record.length, when - record.started, unloaded(record));
@@ -271,8 +277,10 @@ RunResult Simulation::result() {
   result.rates.goodput_gbps = gbps(static_cast<double>(bytes_delivered_) / measured_s / topology_.hosts());
   result.backlog = judge_backlog();
   report_ports(result, measured_s);
-  for (const Flow& flow : flows_)
-    result.flows.push_back({flow.name, gbps(static_cast<double>(flow.bytes) / measured_s)});
+  for (const Flow& flow : flows_) {
+    result.flows.push_back({flow.name, gbps(static_cast<double>(flow.delivered) / measured_s),
+                            gbps(static_cast<double>(flow.started) / measured_s)});
+  }
   result.traffic = setting_.traffic;
   result.drops.random_losses = setting_.random_losses;
   result.events = fabric_->loop().executed();

@@ -39,13 +39,18 @@ class Simulation final : public HostListener, public MessageStarter {
     std::string name;
     std::uint32_t source;
     std::uint32_t destination;
-    std::uint64_t bytes = 0;  ///< delivered after warm-up
+    std::uint64_t delivered = 0;  ///< bytes after warm-up
+    std::uint64_t started = 0;
+    bool has(std::uint32_t from, std::uint32_t to) const {
+      return source == ~0u || (source == from && destination == to);
+    }
   };
 
   void plan();
   void make_traffic();
   void advance_to(Time end, const ProgressCallback& progress);
   bool all_delivered() const { return phase_ == Phase::draining && recorder_.count() >= measured_started_; }
+  bool is_done() const { return all_delivered() && now() >= watched_until_; }
   void sample_backlog();
   Backlog judge_backlog() const;
   void report(const ProgressCallback& progress);
@@ -73,9 +78,10 @@ class Simulation final : public HostListener, public MessageStarter {
   Phase phase_ = Phase::warming_up;
   double bytes_per_second_ = 0;  ///< offered by each host
   Duration relaxation_{0};
-  Duration largest_time_{0};  ///< of the workload's largest message on a host's link
+  Duration memory_{0};  ///< of the backlog: also the few largest messages under way must have come and gone
   Duration sample_interval_{0};
   Time warm_up_{};
+  Time watched_until_{};
   Time end_{};
   bool over_ = false;
   RunEnd how_ended_ = RunEnd::complete;

@@ -52,6 +52,7 @@ void visit_fields(Self& self, Visit&& visit) {
   visit("messages", self.messages);
   visit("duration_us", self.duration_us);
   visit("warm_up_us", self.warm_up_us);
+  visit("watched_relaxations", self.watched_relaxations);
   visit("buckets", self.buckets);
 }
 

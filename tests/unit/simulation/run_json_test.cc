@@ -58,7 +58,7 @@ TEST(RunResult, SurvivesJson) {
   result.buckets.emplace_back();
   result.buckets[0].slowdown.p99 = {2.5, 2.25, 2.75};
   result.ports.push_back({"host_down", 144, 17000.5, 146000, 0.8, 3});
-  result.flows.push_back({"A to C", 4.9});
+  result.flows.push_back({"A to C", 4.9, 5.0});
   result.traffic.priority_bytes[7] = 99;
   result.backlog.verdict = LoadVerdict::diverges;
   result.end = RunEnd::diverged;

@@ -134,6 +134,7 @@ TEST(Run, AVictimKeepsItsShare) {
   ASSERT_EQ(result.flows.size(), 3u);
   EXPECT_GT(result.flows[0].gbps + result.flows[1].gbps, 8.0);
   EXPECT_NEAR(result.flows[2].gbps, 2.0, 0.15);
+  EXPECT_NEAR(result.flows[2].gbps / result.flows[2].offered_gbps, 1, 0.01);
 }
 
 TEST(Run, LostDatagramsComeAgain) {

@@ -74,11 +74,11 @@ simulation::PortStatistics port_of(const simulation::RunResult& result, const st
   return {};
 }
 
-double flow_gbps(const simulation::RunResult& result, const std::string& name) {
+simulation::FlowGoodput flow_of(const simulation::RunResult& result, const std::string& name) {
   for (const simulation::FlowGoodput& flow : result.flows) {
-    if (flow.name == name) return flow.gbps;
+    if (flow.name == name) return flow;
   }
-  return 0;
+  return {};
 }
 
 std::string half_cell(const Point& point, Statistic statistic) {

@@ -37,8 +37,8 @@ bool is_homa18(const simulation::RunSpec& spec);
 
 /// Of the port kind ("host_down"); zeros when there is no such port.
 simulation::PortStatistics port_of(const simulation::RunResult& result, const std::string& kind);
-/// Gbit/s of the flow with this name.
-double flow_gbps(const simulation::RunResult& result, const std::string& name);
+/// Of the flow with this name; zeros when there is none.
+simulation::FlowGoodput flow_of(const simulation::RunResult& result, const std::string& name);
 
 /// Cells of slowdown of a point, "1.23 +-0.01", of the shortest half of messages and of all; "-" when none was
 /// measured.

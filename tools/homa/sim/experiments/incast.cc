@@ -34,7 +34,7 @@ std::vector<simulation::RunSpec> runs(const SweepOptions&) {
 }
 
 double gbps(const Point& point) {
-  return number_over_seeds(point, [](const auto& run) { return flow_gbps(run, "incast"); }).value;
+  return number_over_seeds(point, [](const auto& run) { return flow_of(run, "incast").gbps; }).value;
 }
 
 void report(const std::vector<Point>& points, const Published&, Report& report) {

@@ -5,7 +5,6 @@
 
 #include "sim/experiments/all.h"
 #include "sim/experiments/common.h"
-#include "simulation/topology.h"
 
 namespace homa::tools::sim {
 namespace {
@@ -28,11 +27,11 @@ void report(const std::vector<Point>& points, const Published&, Report& report) 
               {}};
   for (const Point& point : points) {
     const auto flow = [&](const char* name) {
-      return number_over_seeds(point, [&](const auto& run) { return flow_gbps(run, name); }).value;
+      return number_over_seeds(point, [&](const auto& run) { return flow_of(run, name).gbps; }).value;
     };
-    const auto topology = simulation::load_topology(point.spec.topology);
-    const double link = topology ? static_cast<double>(topology->host_rate.bytes_per_second()) * 8e-9 : 0;
-    const double offered = point.spec.load * link;
+    // What the generator happened to offer: sizes have heavy tails.
+    const double offered =
+        number_over_seeds(point, [](const auto& run) { return flow_of(run, "A to D").offered_gbps; }).value;
     const std::string name = fmt::format("{} {}", workload_name(point.spec), percent(point.spec.load));
     const char* verdict =
         report.check(fmt::format("{}, {}: goodput from A to D over offered", name, policy_name(point.spec)),
