@@ -50,6 +50,7 @@ Port& Fabric::add_port(PortKind which, Rate rate, Switch* owner, sim::EventTarge
   settings.far_end = &far_end;
   settings.delay = topology_.link_delay + delay;
   settings.cut_through = topology_.forwarding == Forwarding::cut_through && which != PortKind::host_down;
+  settings.one_queue = which == PortKind::host_up && topology_.nic_has_one_queue;
   if (owner != nullptr) {
     settings.ecn_threshold_bytes = topology_.ecn_threshold_bytes;
     if (topology_.buffering == Buffering::per_port) settings.buffer_bytes = topology_.buffer_bytes;

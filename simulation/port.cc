@@ -41,10 +41,11 @@ void Port::wait(Packet* packet) {
   note_waiting();
   if (waiting_mask_ == 0) loop_.at(free_at_, *this);
   packet->next = nullptr;
-  Fifo& fifo = queues_[packet->queue];
+  const std::uint32_t queue = settings_.one_queue ? 0 : packet->queue;
+  Fifo& fifo = queues_[queue];
   (fifo.tail == nullptr ? fifo.head : fifo.tail->next) = packet;
   fifo.tail = packet;
-  waiting_mask_ |= 1u << packet->queue;
+  waiting_mask_ |= 1u << queue;
   waiting_bytes_ += packet->wire_bytes;
   if (settings_.shared != nullptr) settings_.shared->used += packet->wire_bytes;
   counts_.max_waiting_bytes = std::max(counts_.max_waiting_bytes, waiting_bytes_);

@@ -32,6 +32,7 @@ struct PortSettings {
   /// Who the link leads to, and the time from the last bit off this port until that one may act on the packet.
   sim::EventTarget* far_end = nullptr;
   Duration delay{0};
+  bool one_queue = false;    ///< first in first out, whatever the priority: most network cards
   bool cut_through = false;  ///< the far end may pass a packet on before its last bit has arrived
 };
 

@@ -59,11 +59,18 @@ double relaxation_s(const Workload& workload, double link_bytes_per_second, doub
   return size_of_bytes(workload) / link_bytes_per_second / (room * room);
 }
 
+/// homa18 hands its card one packet at a time, so that its order is Homa's. The product must hand over more, and cards
+/// have one queue.
+Topology with_nic(Topology topology, const RunSpec& spec) {
+  topology.nic_has_one_queue = spec.policy == "libhoma";
+  return topology;
+}
+
 }  // namespace
 
 Simulation::Simulation(const RunSpec& spec, const Topology& topology, const Workload& workload)
     : spec_(spec),
-      topology_(topology),
+      topology_(with_nic(topology, spec)),
       workload_(workload),
       space_(kLongestMessage),
       unloaded_(topology, endpoint_config(spec, topology, workload)),

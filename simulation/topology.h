@@ -51,7 +51,8 @@ struct Topology {
   double buffer_alpha = 1;
   std::uint64_t ecn_threshold_bytes = 0;  ///< frames that find more queued are marked; 0: never
 
-  Duration transmit_delay{0};  ///< of a host: from the decision to send until the first bit is on the link
+  Duration transmit_delay{0};      ///< of a host: from the decision to send until the first bit is on the link
+  bool nic_has_one_queue = false;  ///< of a host: what its card was handed leaves in that order
   /// Of a host: from the last bit off the link until software has acted on it and may decide to send an answer ...
   Duration receive_delay{0};
   /// ... and by how much a message is with the application before that.

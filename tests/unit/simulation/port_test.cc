@@ -60,6 +60,17 @@ TEST_F(PortTest, UrgentPacketsOvertakeWaitingOnesButNotTheOneThatIsSent) {
 }
 
 // 97 bytes at 10 Gbit/s are 77.6 ns: what is left of a nanosecond must not be lost, nor gained.
+TEST_F(PortTest, WithOneQueueNobodyOvertakes) {
+  PortSettings one_queue = settings();
+  one_queue.one_queue = true;
+  Port port(loop_, pool_, one_queue);
+  for (std::uint32_t i = 0; i < 3; ++i) port.enqueue(packet(i, 1538, 1));
+  port.enqueue(packet(10, 84, 7));
+  port.enqueue(packet(3, 1538, 1));
+  drain();
+  EXPECT_EQ(receiver_.order, (std::vector<std::uint32_t>{0, 1, 2, 10, 3}));
+}
+
 TEST_F(PortTest, TimeDoesNotDrift) {
   Port port(loop_, pool_, settings());
   constexpr std::uint32_t kPackets = 100000;
