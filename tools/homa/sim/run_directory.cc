@@ -64,7 +64,8 @@ nlohmann::json read_json(const fs::path& file) {
   } catch (const nlohmann::json::parse_error& error) {
     const std::string before = text.str().substr(0, error.byte);
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    throw usage_failure(fmt::format("{}:{}: no JSON", file.string(), line));
+    throw usage_failure(
+        fmt::format("{}:{}: no JSON; remove it, and the command that made it makes it again", file.string(), line));
   }
 }
 
