@@ -12,6 +12,8 @@
 
 namespace homa::protocol {
 
+class FrameKeys;
+
 /// Segments of one train: what one segmented send of Linux takes (UDP_MAX_SEGMENTS of kernels before 6.9).
 inline constexpr std::size_t kMaxTrainSegments = 64;
 /// Payload pieces of one train; a message gathered from more and smaller pieces makes shorter trains.
@@ -24,7 +26,7 @@ struct Segment {
   ByteView header;  ///< frame header and header block, inside Train::header_arena
   std::uint16_t first_piece = 0;
   std::uint16_t piece_count = 0;
-  std::uint16_t size = 0;  ///< header and payload bytes; plus room for the tag when sealed
+  std::uint16_t size = 0;  ///< header and payload bytes; when sealed also those of the tag
 };
 
 /// Filled by Endpoint::next_transmit(). All segments but the last have equal size. The payload pieces stay valid until
@@ -35,6 +37,8 @@ struct Train {
   Priority priority{};
   Ecn ecn = Ecn::not_ect;
   bool is_mtu_probe = false;
+  FrameKeys* keys = nullptr;  ///< seals it; null: clear
+  std::uint8_t lane = 0;      ///< lane byte; with first_number and up: the numbers of the segments
   // Internal: which packet numbers these are, for transmit_failed().
   std::uint32_t association = 0;
   std::uint32_t association_generation = 0;
