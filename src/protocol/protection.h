@@ -76,7 +76,7 @@ class FrameKeys {
   /// The peer has acknowledged frame `number` of this lane.
   virtual void acknowledged(std::uint8_t lane, std::uint64_t number) = 0;
   /// Nothing is going on: keep only what a later use needs.
-  virtual void sleep() = 0;
+  virtual void hibernate() = 0;
   virtual std::size_t memory_bytes() const = 0;
 };
 

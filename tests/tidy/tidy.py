@@ -20,7 +20,7 @@ ROOMS = {
     "base": ("homa",),
     "wire": ("base",),
     "protocol": ("base", "wire"),
-    "security": ("base", "wire"),
+    "security": ("base", "wire", "protocol", "homa"),
     "net": ("base",),
     "runtime": ("base", "wire", "protocol", "security", "net", "homa"),
     "api": ("base", "wire", "protocol", "security", "net", "runtime", "homa"),
