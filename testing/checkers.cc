@@ -5,6 +5,7 @@
 #include <memory>
 #include <variant>
 
+#include "base/address_text.h"
 #include "testing/trace.h"
 #include "wire/datagram.h"
 
@@ -48,14 +49,13 @@ void WireChecker::check_amplification(const Parcel& parcel) {
   contact.bytes_out += parcel.size();
   contact.frames_out += 1;
   if (contact.bytes_out > limits_.amplification * contact.bytes_in) {
-    verdict_.fail("amplification",
-                  fmt::format("{} sent {} bytes to the unproven {} for {} bytes", to_string(parcel.from),
-                              contact.bytes_out, to_string(parcel.to), contact.bytes_in));
+    verdict_.fail("amplification", fmt::format("{} sent {} bytes to the unproven {} for {} bytes", format(parcel.from),
+                                               contact.bytes_out, format(parcel.to), contact.bytes_in));
   }
   // Whoever never proves itself may not set timers going here: one answer for one question.
   if (participants_.count(key(parcel.to)) == 0 && contact.frames_out > contact.frames_in) {
-    verdict_.fail("hostile_reply", fmt::format("{} sent {} datagrams to {} for {}", to_string(parcel.from),
-                                               contact.frames_out, to_string(parcel.to), contact.frames_in));
+    verdict_.fail("hostile_reply", fmt::format("{} sent {} datagrams to {} for {}", format(parcel.from),
+                                               contact.frames_out, format(parcel.to), contact.frames_in));
   }
 }
 
@@ -122,7 +122,7 @@ void WireChecker::count(const Parcel& parcel) {
   there.blamed = true;
   verdict_.fail("control_storm",
                 fmt::format("{} sent {} more frames without data to {} than {} ms and {} with data excuse",
-                            to_string(parcel.from), there.control, to_string(parcel.to), limits_.window / 1ms, data));
+                            format(parcel.from), there.control, format(parcel.to), limits_.window / 1ms, data));
 }
 
 }  // namespace homa::sim

@@ -2,17 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/address_text.h"
 #include "testing/packet_kind.h"
 
 namespace homa::sim {
-
-std::string to_string(const Address& address) {
-  const auto& ip = address.host.ip;
-  if (address.host.is_v4()) return fmt::format("{}.{}.{}.{}:{}", ip[12], ip[13], ip[14], ip[15], address.port);
-  std::string text = "[";
-  for (std::size_t i = 0; i < 16; i += 2) text += fmt::format("{}{:x}", i == 0 ? "" : ":", ip[i] * 256 + ip[i + 1]);
-  return text + fmt::format("]:{}", address.port);
-}
 
 std::string to_string(Time time) {
   const auto ns = time.time_since_epoch().count();
@@ -31,8 +24,8 @@ void TraceHash::add(const Parcel& parcel, std::uint64_t what) {
 
 void TraceWriter::line(const char* what, const Parcel& parcel, const char* reason) {
   const std::string content = parcel.native ? describe_native(parcel.view()) : describe(parcel.view());
-  fmt::print(out_, "{:>16} {} {} -> {} p{} {}B{}{}{} {}\n", to_string(loop_.now()), what, to_string(parcel.from),
-             to_string(parcel.to), index(parcel.priority), parcel.size(), parcel.ecn == Ecn::ce ? " CE" : "",
+  fmt::print(out_, "{:>16} {} {} -> {} p{} {}B{}{}{} {}\n", to_string(loop_.now()), what, format(parcel.from),
+             format(parcel.to), index(parcel.priority), parcel.size(), parcel.ecn == Ecn::ce ? " CE" : "",
              parcel.hostile ? " hostile" : "", parcel.duplicate ? " copy" : "",
              reason == nullptr ? content : fmt::format("[{}] {}", reason, content));
 }

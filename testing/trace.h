@@ -12,7 +12,6 @@
 namespace homa::sim {
 
 /// "10.0.0.1:7000".
-std::string to_string(const Address& address);
 /// Microseconds with three digits after the point.
 std::string to_string(Time time);
 

@@ -1,5 +1,6 @@
 #include "homa/address.h"
 
+#include "base/address_text.h"
 #include "net/resolve.h"
 
 namespace homa {
@@ -26,7 +27,7 @@ Result<Address> resolve(std::string_view host_and_port) {
 }
 
 std::string to_string(const Address& address) {
-  return net::format(address);
+  return format(address);
 }
 
 }  // namespace homa

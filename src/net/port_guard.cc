@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "net/resolve.h"
+#include "base/address_text.h"
 #include "net/udp_socket.h"
 
 namespace homa::net {

@@ -123,23 +123,4 @@ Result<Address> parse_address(std::string_view text, NameLookup lookup) {
   return Address{*host, port};
 }
 
-std::string format(const HostAddress& host) {
-  char text[INET6_ADDRSTRLEN]{};
-  if (host.is_v4()) {
-    const in_addr ip = to_in_addr(host);
-    return inet_ntop(AF_INET, &ip, text, sizeof(text));
-  }
-  const in6_addr ip = to_in6_addr(host);
-  std::string result = inet_ntop(AF_INET6, &ip, text, sizeof(text));
-  if (host.scope == 0) return result;
-  char name[IF_NAMESIZE]{};
-  return result + "%" + (if_indextoname(host.scope, name) != nullptr ? std::string(name) : std::to_string(host.scope));
-}
-
-std::string format(const Address& address) {
-  const std::string host = format(address.host);
-  const std::string port = std::to_string(address.port);
-  return address.host.is_v4() ? host + ":" + port : "[" + host + "]:" + port;
-}
-
 }  // namespace homa::net

@@ -14,11 +14,7 @@ namespace homa::net {
 enum class NameLookup : std::uint8_t { allowed, numeric_only };
 
 /// Reads "host:port". IPv6 must stand in brackets; "*" is the wildcard of both families. A name with several addresses
-/// gives the first that the system prefers.
+/// gives the first that the system prefers. parse_address(format(a)) == a.
 Result<Address> parse_address(std::string_view text, NameLookup lookup = NameLookup::allowed);
-
-/// The same address back as text; parse_address(format(a)) == a. The scope is an interface name where it has one.
-std::string format(const Address& address);
-std::string format(const HostAddress& host);
 
 }  // namespace homa::net

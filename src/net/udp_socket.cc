@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "net/resolve.h"
+#include "base/address_text.h"
 #include "net/socket_address.h"
 
 namespace homa::net {

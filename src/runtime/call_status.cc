@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "net/resolve.h"
+#include "base/address_text.h"
 
 namespace homa::runtime {
 namespace {
@@ -70,7 +70,7 @@ ErrorCode error_code(protocol::StartError error) {
 }
 
 Error call_error(ErrorCode code, const Address& peer, protocol::PeerTraffic traffic) {
-  std::string detail = net::format(peer);
+  std::string detail = format(peer);
   if (code == ErrorCode::no_address) detail.append(": ").append(address_problem(peer));
   const bool silent =
       code == ErrorCode::peer_unreachable || code == ErrorCode::peer_timeout || code == ErrorCode::deadline_exceeded;

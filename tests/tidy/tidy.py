@@ -163,7 +163,8 @@ def check_includes(tree: Tree) -> Iterator[Fault]:
 def judge_include(path: str, included: str) -> Iterator[str]:
     room = room_of(path)
     name = included[1:-1]
-    target = name.split("/")[0] if "/" in name else None
+    is_of_linux = included.startswith("<net/")  # <net/if.h>, and no header of src/net
+    target = name.split("/")[0] if "/" in name and not is_of_linux else None
     if name.startswith(".") or "/../" in name:
         yield f"{included}: name headers from the source root"
         return

@@ -3,6 +3,7 @@
 
 #include <net/if.h>
 
+#include "base/address_text.h"
 #include "support.h"
 
 namespace homa::net::test {
