@@ -136,6 +136,10 @@ class TidyTest(unittest.TestCase):
             self.write("src/protocol/endpoint.h", f"#pragma once\nauto f() {{ return {call}; }}\n")
             self.expect("src/protocol/endpoint.h", 2, "clock")
 
+    def test_headers_of_linux_are_no_room_of_ours(self):
+        self.append("src/base/time.h", "#include <net/if.h>\n")
+        self.assertEqual(tidy.find_faults(self.root), [])
+
     def test_relative_include(self):
         self.append("src/wire/frame.h", '#include "../net/udp.h"\n')
         self.expect("src/wire/frame.h", 3, "source root")
