@@ -11,7 +11,6 @@
 
 namespace homa::sim {
 
-/// "10.0.0.1:7000".
 /// Microseconds with three digits after the point.
 std::string to_string(Time time);
 

@@ -61,7 +61,7 @@ class TlsProvider final : public protocol::SecurityProvider {
   void log(const std::string& line) const;
 
   const TlsConfig config_;
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // of all below; seen_ belongs to the one thread that checks
   std::shared_ptr<const Credentials> credentials_;
   FileStates seen_;
   Time next_check_{};

@@ -23,8 +23,6 @@ using test::kToday;
 using test::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using State = Handshake::State;
 
 constexpr Time kStart{};
 
